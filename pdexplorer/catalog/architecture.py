@@ -1,0 +1,66 @@
+"""What a model is made of: the counts its time and memory follow from."""
+
+from typing import Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+
+class Architecture(BaseModel):
+    """Layer counts and widths of one model, as its config.json gives them. All plain counts unless named.
+
+    Layers split by what they keep: full attention, windowed (sliding or chunked) and linear (constant state).
+    Their numbers add up to `layers_with_attention`; hybrids may have more `layers` (Mamba, MLP only).
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+    name: str = "custom"
+    attention: Literal["gqa", "mla"] = "gqa"
+    layers: int = Field(gt=0, le=10_000)
+    hidden_size: int = Field(gt=0, le=1_000_000)
+    heads: int = Field(gt=0, le=10_000)
+    kv_heads: int = Field(gt=0, le=10_000)
+    head_dim: int = Field(gt=0, le=10_000)
+    intermediate_size: int = Field(ge=0, le=10_000_000)
+    mlp_matrices: Literal[2, 3] = 3
+    vocab_size: int = Field(gt=0, le=10_000_000)
+    tie_embeddings: bool = False
+    native_weight_format: str = "bf16"
+    max_context_tokens: int | None = Field(None, gt=0)
+
+    full_layers: int = Field(ge=0, le=10_000)
+    window_layers: int = Field(0, ge=0, le=10_000)
+    window_tokens: int | None = Field(None, gt=0)
+    linear_layers: int = Field(0, ge=0, le=10_000)
+    linear_state_bytes: int = Field(0, ge=0, description="Constant state of one sequence over all linear layers.")
+
+    experts: int = Field(0, ge=0, le=100_000)
+    experts_per_token: int = Field(0, ge=0, le=100_000)
+    shared_experts: int = Field(0, ge=0, le=1_000)
+    expert_intermediate_size: int = Field(0, ge=0, le=1_000_000)
+    shared_intermediate_size: int = Field(0, ge=0, le=1_000_000, description="Width of one shared expert.")
+    moe_layers: int = Field(0, ge=0, le=10_000)
+
+    mla_kv_rank: int = Field(0, ge=0, le=100_000)
+    mla_q_rank: int = Field(0, ge=0, le=100_000)
+    mla_nope_dim: int = Field(0, ge=0, le=100_000)
+    mla_rope_dim: int = Field(0, ge=0, le=100_000)
+    mla_v_dim: int = Field(0, ge=0, le=100_000)
+
+    index_heads: int = Field(0, ge=0, le=10_000, description="Sparse attention: heads of the indexer.")
+    index_dim: int = Field(0, ge=0, le=10_000)
+    index_top_k_tokens: int = Field(0, ge=0, description="Sparse attention: tokens a query reads at most; 0 is all.")
+
+    published_params: float | None = Field(None, gt=0, description="Total parameters its owner states.")
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        if self.experts and not (0 < self.experts_per_token <= self.experts):
+            raise ValueError(
+                f"experts_per_token = {self.experts_per_token} must lie between 1 and experts = {self.experts}"
+            )
+        if self.window_layers and self.window_tokens is None:
+            raise ValueError(f"window_layers = {self.window_layers} needs window_tokens")
+        if self.attention == "mla" and not (self.mla_kv_rank and self.mla_v_dim):
+            raise ValueError("attention = mla needs mla_kv_rank, mla_rope_dim, mla_nope_dim and mla_v_dim")
+        return self

@@ -1,0 +1,1 @@
+"""Catalogue tables, one TOML file a kind."""

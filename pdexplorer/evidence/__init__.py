@@ -1,0 +1,1 @@
+"""Measured files in, calibration and accuracy out."""

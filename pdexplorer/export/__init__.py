@@ -1,0 +1,1 @@
+"""Answers as files: JSON, CSV, memo, standalone charts."""

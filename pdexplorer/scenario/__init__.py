@@ -1,0 +1,1 @@
+"""What is asked: the frozen models of a question, their bounds, presets and links."""

@@ -1,0 +1,44 @@
+"""How one field of a scenario is typed: finite numbers, `auto`, and tuples written with commas."""
+
+from typing import Annotated, Any
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainSerializer
+
+AUTO = "auto"
+"""How "work it out for me" is written in a link, a file and a shell; None inside."""
+
+NONE = "none"
+"""How "no limit" is written; None inside."""
+
+
+class Block(BaseModel):
+    """A frozen group of fields; unknown keys, infinities and NaN are refused."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, validate_default=True)
+
+
+def _from_word(word: str) -> BeforeValidator:
+    def convert(value: Any) -> Any:
+        return None if isinstance(value, str) and value.strip().lower() == word else value
+
+    return BeforeValidator(convert)
+
+
+def _to_word(word: str) -> PlainSerializer:
+    def convert(value: Any) -> Any:
+        return word if value is None else value
+
+    return PlainSerializer(convert)
+
+
+def _split_commas(value: Any) -> Any:
+    if isinstance(value, str):
+        return tuple(part.strip() for part in value.split(",") if part.strip())
+    return value
+
+
+AutoInt = Annotated[int | None, _from_word(AUTO), _to_word(AUTO)]
+AutoFloat = Annotated[float | None, _from_word(AUTO), _to_word(AUTO)]
+AutoStr = Annotated[str | None, _from_word(AUTO), _to_word(AUTO)]
+LimitFloat = Annotated[float | None, _from_word(NONE), _to_word(NONE)]
+Names = Annotated[tuple[str, ...], BeforeValidator(_split_commas)]

@@ -1,0 +1,1 @@
+"""The tails: a SimPy replay of requests through a fleet, one flat record a request."""

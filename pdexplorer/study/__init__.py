@@ -1,0 +1,1 @@
+"""Repeated questions: the searched comparison, break-evens and maps."""

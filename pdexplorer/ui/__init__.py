@@ -1,0 +1,1 @@
+"""The page: it arranges, it computes nothing."""

@@ -1,0 +1,1 @@
+"""What arrives: lengths, arrivals, prefix hits and traces as arrays of requests."""
