@@ -1,6 +1,7 @@
 """How one field of a scenario is typed: finite numbers, `auto`, and tuples written with commas."""
 
-from typing import Annotated, Any
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainSerializer
 
@@ -9,6 +10,17 @@ AUTO = "auto"
 
 NONE = "none"
 """How "no limit" is written; None inside."""
+
+
+WeightFormat = Literal["bf16", "fp8", "fp8_block", "int8", "int4", "mxfp4", "nvfp4"]
+"""How weights are stored; what a chip computes them in follows from its units."""
+
+
+@dataclass(frozen=True)
+class Word:
+    """Marks a field that also takes this word, for lists of what is allowed."""
+
+    word: str
 
 
 class Block(BaseModel):
@@ -37,8 +49,9 @@ def _split_commas(value: Any) -> Any:
     return value
 
 
-AutoInt = Annotated[int | None, _from_word(AUTO), _to_word(AUTO)]
-AutoFloat = Annotated[float | None, _from_word(AUTO), _to_word(AUTO)]
-AutoStr = Annotated[str | None, _from_word(AUTO), _to_word(AUTO)]
-LimitFloat = Annotated[float | None, _from_word(NONE), _to_word(NONE)]
+AutoInt = Annotated[int | None, Word(AUTO), _from_word(AUTO), _to_word(AUTO)]
+AutoFloat = Annotated[float | None, Word(AUTO), _from_word(AUTO), _to_word(AUTO)]
+AutoStr = Annotated[str | None, Word(AUTO), _from_word(AUTO), _to_word(AUTO)]
+AutoWeightFormat = Annotated[WeightFormat | None, Word(AUTO), _from_word(AUTO), _to_word(AUTO)]
+LimitFloat = Annotated[float | None, Word(NONE), _from_word(NONE), _to_word(NONE)]
 Names = Annotated[tuple[str, ...], BeforeValidator(_split_commas)]

@@ -5,7 +5,7 @@ from typing import Literal
 from pydantic import Field
 
 from pdexplorer.catalog.architecture import Architecture
-from pdexplorer.scenario.fields import AutoFloat, AutoInt, AutoStr, Block
+from pdexplorer.scenario.fields import AutoFloat, AutoInt, AutoStr, AutoWeightFormat, Block, WeightFormat
 
 
 class Model(Block):
@@ -13,19 +13,29 @@ class Model(Block):
     architecture: Architecture | None = Field(
         None, description="A model of your own instead of the named one, from its config.json."
     )
-    weight_format: str = Field("fp8", description="How weights are stored: bf16, fp8, fp8_block, int8, int4, mxfp4, nvfp4.")
-    kv_format: Literal["bf16", "fp8"] = Field("bf16", description="How the KV cache is stored; the same on both pools.")
+    weight_format: WeightFormat = Field("fp8", description="How weights are stored.")
+    kv_format: Literal["bf16", "fp8"] = Field(
+        "bf16", description="How the KV cache is stored; the same on both pools."
+    )
 
 
 class Pool(Block):
     """What both kinds of pool say; `auto` is searched or sized."""
 
-    tp: AutoInt = Field(None, ge=1, le=64, description="Tensor parallelism of attention; auto tries what fits.")
+    tp: AutoInt = Field(
+        None, ge=1, le=64, description="Tensor parallelism of attention; auto tries what fits."
+    )
     pp: int = Field(1, ge=1, le=64, description="Pipeline parallelism.")
-    ep: int = Field(1, ge=1, le=512, description="Expert parallelism; experts spread over the GPUs of an instance.")
-    attention_dp: int = Field(1, ge=1, le=512, description="Data parallelism of attention within an instance.")
-    weight_format: AutoStr = Field(None, description="Weights of this pool; auto takes the model's.")
-    instances: AutoInt = Field(None, ge=1, le=100_000, description="Number of instances; auto sizes for the load.")
+    ep: int = Field(
+        1, ge=1, le=512, description="Expert parallelism; experts spread over the GPUs of an instance."
+    )
+    attention_dp: int = Field(
+        1, ge=1, le=512, description="Data parallelism of attention within an instance."
+    )
+    weight_format: AutoWeightFormat = Field(None, description="Weights of this pool; auto takes the model's.")
+    instances: AutoInt = Field(
+        None, ge=1, le=100_000, description="Number of instances; auto sizes for the load."
+    )
     max_batch: int = Field(256, ge=1, le=65_536, description="Most sequences an instance decodes together.")
 
 
@@ -34,7 +44,10 @@ class ColocatedPool(Pool):
         None, description="Accelerator of the colocated fleet; auto takes the best among those on offer."
     )
     chunk_tokens: AutoInt = Field(
-        None, ge=16, le=1_000_000, description="Token budget of a mixed step (chunked prefill); auto tries several."
+        None,
+        ge=16,
+        le=1_000_000,
+        description="Token budget of a mixed step (chunked prefill); auto tries several.",
     )
 
 
@@ -44,19 +57,30 @@ class RolePool(Pool):
 
 class Network(Block):
     link: str = Field("roce_400", description="Kind of link between the pools (pdexplorer catalog networks).")
-    nic_gbit_per_s: AutoFloat = Field(None, gt=0, le=100_000, description="Line rate of one NIC; auto takes the link's.")
+    nic_gbit_per_s: AutoFloat = Field(
+        None, gt=0, le=100_000, description="Line rate of one NIC; auto takes the link's."
+    )
     nics_per_instance: AutoInt = Field(
-        None, ge=1, le=256, description="NICs one instance drives; auto is one per GPU, as datacentre nodes are built."
+        None,
+        ge=1,
+        le=256,
+        description="NICs one instance drives; auto is one per GPU, as datacentre nodes are built.",
     )
     effective_fraction: AutoFloat = Field(
         None, gt=0, le=1, description="Share of line rate a KV transfer reaches; auto takes the catalogue's."
     )
-    latency_ms: AutoFloat = Field(None, ge=0, le=60_000, description="Fixed time per transfer (handshake and first byte).")
+    latency_ms: AutoFloat = Field(
+        None, ge=0, le=60_000, description="Fixed time per transfer (handshake and first byte)."
+    )
     oversubscription_ratio: float = Field(
-        1.0, ge=1, le=64, description="Sum of instance egress over what the fabric carries at once; 1 is non-blocking."
+        1.0,
+        ge=1,
+        le=64,
+        description="Sum of instance egress over what the fabric carries at once; 1 is non-blocking.",
     )
     layerwise_overlap: bool = Field(
-        True, description="Stream each layer's KV while later layers still prefill; hides what fits under them."
+        True,
+        description="Stream each layer's KV while later layers still prefill; hides what fits under them.",
     )
     first_token_from: Literal["decode", "prefill"] = Field(
         "decode",
@@ -65,16 +89,23 @@ class Network(Block):
 
 
 class Engine(Block):
-    profile: str = Field("vllm", description="Engine whose overheads are used: vllm, sglang, trtllm, vllm_2023.")
+    profile: str = Field(
+        "vllm", description="Engine whose overheads are used: vllm, sglang, trtllm, vllm_2023."
+    )
     chunking: Literal["chunked", "prefill_first", "unchunked"] = Field(
         "chunked",
         description="Colocated scheduling: decodes first with chunked prefill; whole prompts first; or unchunked, "
         "the 2023 engine most papers compare with.",
     )
     kv_block_tokens: int = Field(16, ge=1, le=4096, description="Tokens of one KV block.")
-    memory_fraction: float = Field(0.9, gt=0.1, le=1, description="Share of accelerator memory the engine may use.")
+    memory_fraction: float = Field(
+        0.9, gt=0.1, le=1, description="Share of accelerator memory the engine may use."
+    )
     prefill_batch_tokens: int = Field(
-        8192, ge=16, le=1_000_000, description="Most prompt tokens a prefill-pool instance computes in one step."
+        8192,
+        ge=16,
+        le=1_000_000,
+        description="Most prompt tokens a prefill-pool instance computes in one step.",
     )
 
 
@@ -88,4 +119,6 @@ class Routing(Block):
         le=2_000_000,
         description="Hybrid: prompts with fewer uncached tokens prefill on the decode side. 0 is off; not evaluated yet.",
     )
-    overhead_ms: float = Field(1.0, ge=0, le=60_000, description="Router time added to every request, per hop.")
+    overhead_ms: float = Field(
+        1.0, ge=0, le=60_000, description="Router time added to every request, per hop."
+    )

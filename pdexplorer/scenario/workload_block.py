@@ -4,14 +4,15 @@ from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
-from pdexplorer.scenario.fields import Block, LimitFloat
+from pdexplorer.scenario.fields import AutoFloat, Block, LimitFloat
 
 LengthDistribution = Literal["fixed", "lognormal", "heavy_tail", "trace"]
 
 
 class Workload(Block):
     mode: Literal["online", "offline"] = Field(
-        "online", description="online: requests have latency limits. offline: a batch job, only throughput counts."
+        "online",
+        description="online: requests have latency limits. offline: a batch job, only throughput counts.",
     )
     arrivals: Literal["poisson", "gamma", "closed_loop", "trace"] = Field(
         "poisson",
@@ -33,13 +34,19 @@ class Workload(Block):
     )
     input_tokens: float = Field(4000, ge=1, le=2_000_000, description="Mean prompt length in tokens.")
     input_distribution: LengthDistribution = Field("lognormal", description="How prompt lengths spread.")
-    input_p95_tokens: float | None = Field(
-        None, ge=1, le=4_000_000, description="95th percentile of prompt length; by default 2.5 × the mean."
+    input_p95_tokens: AutoFloat = Field(
+        None,
+        ge=1,
+        le=4_000_000,
+        description="95th percentile of prompt length; auto is 2.5 × the mean. Moves with the mean.",
     )
     output_tokens: float = Field(300, ge=1, le=1_000_000, description="Mean generated length in tokens.")
     output_distribution: LengthDistribution = Field("lognormal", description="How generated lengths spread.")
-    output_p95_tokens: float | None = Field(
-        None, ge=1, le=4_000_000, description="95th percentile of generated length; by default 2.5 × the mean."
+    output_p95_tokens: AutoFloat = Field(
+        None,
+        ge=1,
+        le=4_000_000,
+        description="95th percentile of generated length; auto is 2.5 × the mean. Moves with the mean.",
     )
     prefix_hit_fraction: float = Field(
         0.0, ge=0, le=0.999, description="Share of all prompt tokens already in a prefix cache (mean)."
@@ -52,7 +59,9 @@ class Workload(Block):
         "At least the prefix hit.",
     )
     trace_file: str = Field(
-        "", max_length=4096, description="Trace to read lengths and arrivals from. Shell only: never from a link."
+        "",
+        max_length=4096,
+        description="Trace to read lengths and arrivals from. Shell only: never from a link.",
     )
 
     @model_validator(mode="after")
@@ -76,7 +85,15 @@ class Workload(Block):
 
 
 class Slo(Block):
-    ttft_s: LimitFloat = Field(2.0, gt=0, le=86_400, description="Limit on time to first token; none for no limit.")
-    tpot_ms: LimitFloat = Field(50.0, gt=0, le=1e6, description="Limit on time per output token; none for no limit.")
-    e2e_s: LimitFloat = Field(None, gt=0, le=864_000, description="Limit on the whole request; none for no limit.")
-    percentile: float = Field(95, ge=50, le=99.9, description="Share of requests that must meet every limit, in %.")
+    ttft_s: LimitFloat = Field(
+        2.0, gt=0, le=86_400, description="Limit on time to first token; none for no limit."
+    )
+    tpot_ms: LimitFloat = Field(
+        50.0, gt=0, le=1e6, description="Limit on time per output token; none for no limit."
+    )
+    e2e_s: LimitFloat = Field(
+        None, gt=0, le=864_000, description="Limit on the whole request; none for no limit."
+    )
+    percentile: float = Field(
+        95, ge=50, le=99.9, description="Share of requests that must meet every limit, in %."
+    )
