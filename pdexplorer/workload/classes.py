@@ -10,6 +10,7 @@ from pdexplorer.scenario.workload_block import Workload
 from pdexplorer.workload.lengths import length_quantiles
 from pdexplorer.workload.prefix import warm_hit_fraction
 from pdexplorer.workload.requests import Requests
+from pdexplorer.workload.traces import read_trace
 
 _SUBPOINTS = 64
 
@@ -27,15 +28,14 @@ class RequestClasses:
 def request_classes(workload: Workload, points: int = 16) -> RequestClasses:
     """The scenario's traffic as `points` classes, twice that where warm and cold requests differ.
 
-    Each class is one of `points` equally likely strata of the prompt length, by its conditional mean, paired with
-    a stratum of the output length so that the two are as good as uncorrelated. Means are the scenario's exactly.
-    Lengths of a trace keep the trace's own means and their pairing, and its block hashes give the prefix hits.
+    Each class is one of `points` equally likely strata of the prompt length, by its conditional mean, paired
+    with a stratum of the output length so that the two are as good as uncorrelated. Means are exactly the
+    scenario's. Lengths of a trace keep the trace's own means and their pairing, and its block hashes give the
+    prefix hits.
     Raises ValueError where the trace cannot be read.
     """
     trace = None
     if "trace" in (workload.input_distribution, workload.output_distribution):
-        from pdexplorer.workload.traces import read_trace
-
         trace = read_trace(workload.trace_file)
     inputs = _strata(
         workload.input_distribution, workload.input_tokens, workload.input_p95_tokens, points, trace, "input"
@@ -68,8 +68,9 @@ def _strata(
 ) -> NDArray[np.float64]:
     """Conditional means of equally likely strata, ascending, shape (points,)."""
     if trace is not None and distribution == "trace":
-        lengths = trace.input_tokens if which == "input" else trace.output_tokens
-        return _stratum_means(np.sort(lengths), points)
+        return _stratum_means(
+            np.sort(trace.input_tokens if which == "input" else trace.output_tokens), points
+        )
     u = (np.arange(points * _SUBPOINTS) + 0.5) / (points * _SUBPOINTS)
     lengths = length_quantiles(distribution, mean_tokens, p95_tokens, u)
     strata = lengths.reshape(points, _SUBPOINTS).mean(axis=1)

@@ -1,8 +1,8 @@
 """How long prompts and answers are: distributions given by a mean and a 95th percentile.
 
-fixed: every request has the mean. lognormal: the usual fit to chat traffic. heavy_tail: a lognormal body up to the
-95th percentile, a bounded Pareto above it (index 1.5, at most 20 times the percentile), with the same mean and
-percentile; its top 5% of requests carry far more tokens.
+fixed: every request has the mean. lognormal: the usual fit to chat traffic. heavy_tail: a lognormal body up
+to the 95th percentile, a bounded Pareto above it (index 1.5, at most 20 times the percentile), with the
+same mean and percentile; its top 5% of requests carry far more tokens.
 """
 
 import math
@@ -25,7 +25,8 @@ def length_quantiles(
 ) -> NDArray[np.float64]:
     """Length in tokens at each probability u in (0, 1); shape of u, at least 1.
 
-    A lognormal's 95th percentile cannot exceed exp(z95²/2) = 3.87 times its mean: above that the widest one is used.
+    A lognormal's 95th percentile cannot exceed exp(z95²/2) = 3.87 times its mean: above that the widest one
+    is used.
     Raises ValueError for an unknown distribution.
     """
     u = np.asarray(u, dtype=float)

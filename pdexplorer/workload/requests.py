@@ -23,3 +23,21 @@ class Requests:
 
     def __len__(self) -> int:
         return len(self.arrival_s)
+
+    @property
+    def timed(self) -> bool:
+        """Whether arrivals are known; a file of lengths only has none (NaN)."""
+        return not bool(np.isnan(self.arrival_s).any())
+
+
+def selected(requests: Requests, rows: NDArray[np.int64], start_s: float = 0.0) -> Requests:
+    """Those rows, in that order, with arrivals counted from start_s."""
+    hashes = requests.block_hashes
+    return Requests(
+        arrival_s=requests.arrival_s[rows] - start_s,
+        input_tokens=requests.input_tokens[rows],
+        cached_tokens=requests.cached_tokens[rows],
+        output_tokens=requests.output_tokens[rows],
+        block_hashes=None if hashes is None else tuple(hashes[row] for row in rows),
+        dropped_rows=requests.dropped_rows,
+    )
