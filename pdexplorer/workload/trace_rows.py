@@ -46,8 +46,8 @@ def read_rows(path: Path) -> TraceRows:
     raise ValueError(
         f"trace {path}: first line {lines[0][:80]!r} is no known format; allowed: Azure CSV (TIMESTAMP, "
         "ContextTokens, GeneratedTokens), Mooncake JSON lines (timestamp, input_length, output_length, "
-        "hash_ids), BurstGPT CSV (Timestamp, Request tokens, Response tokens), vidur CSV
-        (num_prefill_tokens, " "num_decode_tokens)"
+        "hash_ids), BurstGPT CSV (Timestamp, Request tokens, Response tokens), "
+        "vidur CSV (num_prefill_tokens, num_decode_tokens)"
     )
 
 
