@@ -42,7 +42,7 @@ def checked_value(key: Key, value: Any, catalog: Catalog) -> Any:
 
 
 def family_value(key: str, value: Any, catalog: Catalog) -> float | None:
-    """The value of `money.usd_per_hour.ID` or `overrides.ID.FIGURE`; None (`none`) takes an entry out again."""
+    """The value of `money.usd_per_hour.ID` or `overrides.ID.FIGURE`; None (`none`) takes an entry out."""
     money = key.startswith("money.")
     parts = key.split(".")
     if len(parts) != 3:

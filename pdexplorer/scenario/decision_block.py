@@ -12,8 +12,8 @@ HourlyPrice = Annotated[float, Field(gt=0, le=1e5)]
 class Compare(Block):
     basis: Literal["least_cost", "most_goodput", "equal_gpus", "fixed_fleets"] = Field(
         "least_cost",
-        description="Least cost for the demand; most goodput for a budget; most goodput for equal GPU counts; "
-        "or the two fleets exactly as given.",
+        description="Least cost for the demand; most goodput for a budget; most goodput for equal GPU "
+        "counts; or the two fleets exactly as given.",
     )
     budget_usd_per_hour: float = Field(
         100.0, gt=0, le=1e9, description="Budget where the basis is most goodput."
@@ -51,11 +51,11 @@ class VerdictRule(Block):
 class Money(Block):
     usd_per_hour: dict[str, HourlyPrice] = Field(
         default_factory=dict,
-        description="Price of one accelerator per hour, by id: replaces the catalogue's rent and is marked assumed.",
+        description="Price of one accelerator per hour, by id: replaces the catalogue's, marked assumed.",
     )
     basis: Literal["rent", "purchase"] = Field(
         "rent",
-        description="Published rent where there is one (else the purchase formula), or always the formula.",
+        description="rent: the published rent where there is one, else the formula. purchase: the formula.",
     )
     host_share: float = Field(
         0.4, ge=0, le=10, description="Host, chassis and network per purchase price of the GPUs."

@@ -84,7 +84,8 @@ class Network(Block):
     )
     first_token_from: Literal["decode", "prefill"] = Field(
         "decode",
-        description="decode: TTFT contains the transfer (vLLM, SGLang, Dynamo). prefill: the second token waits.",
+        description="decode: TTFT contains the transfer (vLLM, SGLang, Dynamo). "
+        "prefill: the second token waits.",
     )
 
 
@@ -94,8 +95,8 @@ class Engine(Block):
     )
     chunking: Literal["chunked", "prefill_first", "unchunked"] = Field(
         "chunked",
-        description="Colocated scheduling: decodes first with chunked prefill; whole prompts first; or unchunked, "
-        "the 2023 engine most papers compare with.",
+        description="Colocated scheduling: decodes first with chunked prefill; whole prompts first; "
+        "or unchunked, the 2023 engine most papers compare with.",
     )
     kv_block_tokens: int = Field(16, ge=1, le=4096, description="Tokens of one KV block.")
     memory_fraction: float = Field(
@@ -117,7 +118,8 @@ class Routing(Block):
         0,
         ge=0,
         le=2_000_000,
-        description="Hybrid: prompts with fewer uncached tokens prefill on the decode side. 0 is off; not evaluated yet.",
+        description="Hybrid: prompts with fewer uncached tokens prefill on the decode side. "
+        "0 is off; not evaluated yet.",
     )
     overhead_ms: float = Field(
         1.0, ge=0, le=60_000, description="Router time added to every request, per hop."

@@ -67,7 +67,7 @@ class Key:
 
 @cache
 def keys() -> types.MappingProxyType[str, Key]:
-    """All fixed keys by dotted name; `overrides.*` and `money.usd_per_hour.*` are open families beside them."""
+    """All fixed keys by dotted name; `overrides.*` and `money.usd_per_hour.*` are families beside them."""
     found: dict[str, Key] = {}
     for block, info in Scenario.model_fields.items():
         if not (isinstance(info.annotation, type) and issubclass(info.annotation, BaseModel)):

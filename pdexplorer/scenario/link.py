@@ -1,8 +1,8 @@
-"""Links: `?preset=NAME&workload.input_tokens=32000&v=0.1&hash=1a2b3c4d`. Only what differs from the preset."""
+"""Links: `?preset=NAME&workload.input_tokens=32000&v=0.1&hash=1a2b3c4d`, only what differs."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from urllib.parse import parse_qsl, urlencode, urlsplit
+from urllib.parse import parse_qsl, urlencode
 
 from pdexplorer import MODEL_VERSION
 from pdexplorer.catalog.catalog import Catalog
@@ -72,9 +72,12 @@ def is_link(text: str) -> bool:
 
 def _query_of(link: str) -> str:
     text = link.strip()
-    if "?" in text:
-        return text.partition("?")[2].partition("#")[0]
-    return "" if "://" in text else urlsplit("?" + text).query
+    before, mark, after = text.partition("?")
+    if mark and "=" not in before:
+        text = after
+    elif "://" in text:
+        text = ""
+    return text.partition("#")[0]
 
 
 def _parse(
@@ -112,7 +115,8 @@ def _changed(values: Mapping[str, str], preset: Preset) -> tuple[str, ...]:
     version, digest = values.get("v", MODEL_VERSION), values.get("hash", preset.hash)
     if version != MODEL_VERSION:
         found.append(
-            f"This link was made with model version {shown(version)}; this is {MODEL_VERSION}: numbers may differ."
+            f"This link was made with model version {shown(version)}; this is {MODEL_VERSION}: "
+            "numbers may differ."
         )
     if digest != preset.hash and values.get("preset") == preset.name:
         found.append(

@@ -91,7 +91,7 @@ def find_preset(name: str, presets: Mapping[str, Preset]) -> Preset:
 
 
 def read_preset(path: Path) -> Preset:
-    """A preset from a TOML file; ValueError is one line with the file, the key, the value and what is allowed."""
+    """A preset from a TOML file; ValueError is one line with file, key, value and what is allowed."""
     name = path.stem
     if not re.fullmatch(r"[a-z0-9][a-z0-9_]{0,63}", name):
         raise ValueError(f"{path}: a preset's file name is small letters, digits and underscores, then .toml")
@@ -99,7 +99,7 @@ def read_preset(path: Path) -> Preset:
 
 
 def read_scenario(path: Path) -> Scenario:
-    """A scenario from a TOML file, over the defaults. title and why may be there; ValueError as in read_preset."""
+    """A scenario from a TOML file, over the defaults; title and why may stand there too."""
     table = read_toml(path)
     return _scenario({k: v for k, v in table.items() if k not in ("title", "why")}, str(path))[0]
 

@@ -30,6 +30,8 @@ class Refusal:
     @property
     def text(self) -> str:
         """One line: key, value, reason."""
+        if self.why.startswith(f"{self.key} = "):
+            return self.why
         return f"{self.key} = {shown(self.value)}: {self.why}"
 
 
@@ -65,7 +67,7 @@ def apply_settings(
 
 
 def diff(scenario: Scenario, base: Scenario, catalog: Catalog | None = None) -> dict[str, str]:
-    """The settings that turn base into scenario: only what differs, as texts. apply_settings undoes it exactly."""
+    """The settings that turn base into scenario, as texts. apply_settings on base gives scenario exactly."""
     catalog = catalog or load_catalog()
     old, new = _flat(base, catalog), _flat(scenario, catalog)
     if base.model.architecture is None and scenario.model.architecture is not None:
@@ -78,9 +80,9 @@ def diff(scenario: Scenario, base: Scenario, catalog: Catalog | None = None) -> 
             found[key] = "none"
     if base.model.architecture is not None and scenario.model.architecture is None:
         found = {k: v for k, v in found.items() if not k.startswith(_ARCHITECTURE)} | {_ARCHITECTURE: "none"}
-    elif scenario.model.architecture is not None and base.model.architecture is None:
-        if not any(k.startswith(f"{_ARCHITECTURE}.") for k in found):
-            found[f"{_ARCHITECTURE}.name"] = scenario.model.architecture.name
+    own = scenario.model.architecture
+    if own and not base.model.architecture and not any(k.startswith(f"{_ARCHITECTURE}.") for k in found):
+        found[f"{_ARCHITECTURE}.name"] = own.name
     for mean, p95 in _MEANS.items():
         if mean in found:
             follows = _following_p95(base, mean, float(found[mean]))

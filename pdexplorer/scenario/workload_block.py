@@ -16,8 +16,8 @@ class Workload(Block):
     )
     arrivals: Literal["poisson", "gamma", "closed_loop", "trace"] = Field(
         "poisson",
-        description="How requests arrive: Poisson; Gamma (burstier or smoother); a closed loop of a fixed number "
-        "in flight, as most benchmarks run; or as a trace file says.",
+        description="How requests arrive: Poisson; Gamma (burstier or smoother); a closed loop of a fixed "
+        "number in flight, as most benchmarks run; or as a trace file says.",
     )
     rate_per_s: float = Field(4.0, gt=0, le=1e6, description="Mean requests per second over the whole fleet.")
     peak_to_mean_ratio: float = Field(
@@ -55,8 +55,8 @@ class Workload(Block):
         1.0,
         gt=0,
         le=1,
-        description="Share of requests that hit the cache at all; the others are cold. Real traces are bimodal. "
-        "At least the prefix hit.",
+        description="Share of requests that hit the cache at all; the others are cold. "
+        "Real traces are bimodal. At least the prefix hit.",
     )
     trace_file: str = Field(
         "",
@@ -71,12 +71,14 @@ class Workload(Block):
             p95 = getattr(self, f"{name}_p95_tokens")
             if p95 is not None and not mean <= p95 <= 4 * mean:
                 raise ValueError(
-                    f"workload.{name}_p95_tokens = {p95:g} must lie between the mean, {mean:g}, and 4 × the mean"
+                    f"workload.{name}_p95_tokens = {p95:g} must lie between the mean, {mean:g}, "
+                    "and 4 × the mean"
                 )
         if self.warm_fraction < self.prefix_hit_fraction:
             raise ValueError(
                 f"workload.warm_fraction = {self.warm_fraction:g} must be at least "
-                f"workload.prefix_hit_fraction = {self.prefix_hit_fraction:g}: a request cannot hit more than all of it"
+                f"workload.prefix_hit_fraction = {self.prefix_hit_fraction:g}: "
+                "a request cannot hit more than all of it"
             )
         uses_trace = "trace" in (self.arrivals, self.input_distribution, self.output_distribution)
         if uses_trace and not self.trace_file:
