@@ -32,7 +32,18 @@ class Architecture(BaseModel):
     window_layers: int = Field(0, ge=0, le=10_000)
     window_tokens: int | None = Field(None, gt=0)
     linear_layers: int = Field(0, ge=0, le=10_000)
-    linear_state_bytes: int = Field(0, ge=0, description="Constant state of one sequence over all linear layers.")
+    linear_state_bytes: int = Field(
+        0, ge=0, description="Constant state of one sequence over all linear layers."
+    )
+    linear_layer_params: int = Field(
+        0, ge=0, description="Matmul weights of one linear or Mamba layer, without MLP."
+    )
+    output_gate: bool = Field(
+        False, description="Attention output is gated: the query projection is twice as wide."
+    )
+    dense_mlp_layers: int | None = Field(
+        None, ge=0, le=10_000, description="Layers with a dense MLP; None is all layers that are not MoE."
+    )
 
     experts: int = Field(0, ge=0, le=100_000)
     experts_per_token: int = Field(0, ge=0, le=100_000)
@@ -40,6 +51,9 @@ class Architecture(BaseModel):
     expert_intermediate_size: int = Field(0, ge=0, le=1_000_000)
     shared_intermediate_size: int = Field(0, ge=0, le=1_000_000, description="Width of one shared expert.")
     moe_layers: int = Field(0, ge=0, le=10_000)
+    expert_hidden_size: int = Field(
+        0, ge=0, le=1_000_000, description="Width routed experts read and write; 0 is hidden_size."
+    )
 
     mla_kv_rank: int = Field(0, ge=0, le=100_000)
     mla_q_rank: int = Field(0, ge=0, le=100_000)
@@ -49,7 +63,12 @@ class Architecture(BaseModel):
 
     index_heads: int = Field(0, ge=0, le=10_000, description="Sparse attention: heads of the indexer.")
     index_dim: int = Field(0, ge=0, le=10_000)
-    index_top_k_tokens: int = Field(0, ge=0, description="Sparse attention: tokens a query reads at most; 0 is all.")
+    index_layers: int | None = Field(
+        None, ge=0, le=10_000, description="Layers with an indexer of their own; None is all with attention."
+    )
+    index_top_k_tokens: int = Field(
+        0, ge=0, description="Sparse attention: tokens a query reads at most; 0 is all."
+    )
 
     published_params: float | None = Field(None, gt=0, description="Total parameters its owner states.")
 
@@ -57,7 +76,8 @@ class Architecture(BaseModel):
     def _consistent(self) -> Self:
         if self.experts and not (0 < self.experts_per_token <= self.experts):
             raise ValueError(
-                f"experts_per_token = {self.experts_per_token} must lie between 1 and experts = {self.experts}"
+                f"experts_per_token = {self.experts_per_token} must lie between 1 and "
+                f"experts = {self.experts}"
             )
         if self.window_layers and self.window_tokens is None:
             raise ValueError(f"window_layers = {self.window_layers} needs window_tokens")

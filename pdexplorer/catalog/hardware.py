@@ -10,8 +10,9 @@ from pdexplorer.catalog.figure import Figure
 class Accelerator:
     """One device. SI units, dense FLOP/s; None where nobody published a figure.
 
-    flop_per_s maps a compute format (bf16, fp8, fp4, int8) to its dense rate; a format the chip has no units for
-    is absent, an unpublished one is None. figures holds every number by its catalogue field, in that field's unit.
+    flop_per_s maps a compute format (bf16, fp8, fp4, int8) to its dense rate; a format the chip has no units
+    for is absent, an unpublished one is None. figures holds every number by its catalogue field, in that
+    field's unit.
     """
 
     id: str
@@ -28,6 +29,7 @@ class Accelerator:
     tdp_w: float | None
     rent_usd_per_hour: float | None
     purchase_usd: float | None
+    nic_gbit_per_s: float | None = None
     notes: str = ""
     figures: Mapping[str, Figure] = field(default_factory=dict)
 
@@ -36,8 +38,9 @@ class Accelerator:
 class Link:
     """One kind of network between pools.
 
-    byte_per_s is the line rate of one NIC, port or GPU link, one direction; node_cap_byte_per_s bounds what one
-    node reaches however many NICs it has (TCP); effective_fraction is the share of line rate large transfers reach.
+    byte_per_s is the line rate of one NIC, port or GPU link, one direction; node_cap_byte_per_s bounds what
+    one node reaches however many NICs it has (TCP); effective_fraction is the share of line rate large transfers
+    reach.
     """
 
     id: str
