@@ -1,1 +1,1 @@
-"""How long one engine step and one KV transfer take, and what fits in memory."""
+"""What one step, one transfer and one instance cost: parameters, bytes, FLOP, seconds."""

@@ -1,0 +1,123 @@
+"""What fits: bytes of weights, of KV per token, and how many tokens of KV an instance holds."""
+
+from typing import Any
+
+import numpy as np
+
+from pdexplorer.catalog.architecture import Architecture
+from pdexplorer.infeasible import Infeasible
+from pdexplorer.physics.formats import bytes_per_kv_element, bytes_per_weight, missing_figure, split_formats
+from pdexplorer.physics.instance import Instance, Parallelism
+from pdexplorer.physics.parameters import expert_parameters, head_parameters
+from pdexplorer.physics.plan import dense_shape
+from pdexplorer.units import GB
+
+ENGINE_RESERVE_BYTES = 1e9
+"""CUDA context, graphs and allocator slack of one GPU; vLLM logs 0.5 to 1.5 GB besides activations."""
+
+ACTIVATION_TOKENS = 8192
+"""Tokens an engine profiles its peak activations with; its step budget is of this size."""
+
+REFERENCE_CONTEXT_TOKENS = 8192
+"""Windowed layers keep no more than their window; capacity in tokens is quoted for sequences this long."""
+
+_GPUS_TRIED = (1, 2, 4, 8, 16, 32, 64)
+
+
+def kv_bytes_per_token(architecture: Architecture, kv_format: str) -> float:
+    """KV bytes of one token over all layers that keep it, one copy; windowed layers count (up to their window)."""
+    a = architecture
+    layers = a.full_layers + a.window_layers
+    return layers * _layer_token_bytes(a, kv_format) + a.full_layers * a.index_dim * (a.index_heads > 0)
+
+
+def kv_bytes(architecture: Architecture, kv_format: str, tokens: Any) -> Any:
+    """Exact KV bytes of one sequence of `tokens`: windowed layers up to their window, linear layers a constant."""
+    a = architecture
+    layer = _layer_token_bytes(a, kv_format)
+    unbounded = a.full_layers * (layer + a.index_dim * (a.index_heads > 0)) * tokens
+    windowed = 0.0
+    if a.window_layers and a.window_tokens is not None:
+        windowed = a.window_layers * layer * np.minimum(tokens, a.window_tokens)
+    return unbounded + windowed + a.linear_state_bytes
+
+
+def kv_copies(architecture: Architecture, tp: int) -> float:
+    """How often a TP group holds each token's KV: heads are not split below one; MLA's latent is whole on each."""
+    if architecture.attention == "mla":
+        return float(tp)
+    return max(1.0, tp / architecture.kv_heads)
+
+
+def kv_bytes_per_token_held(instance: Instance) -> float:
+    """KV bytes of one token summed over the GPUs of the instance, for a sequence of the reference length."""
+    tokens = REFERENCE_CONTEXT_TOKENS
+    a = instance.architecture
+    one_copy = (kv_bytes(a, instance.kv_format, tokens) - a.linear_state_bytes) / tokens
+    return float(one_copy) * kv_copies(a, instance.parallelism.tp)
+
+
+def kv_moved_bytes(architecture: Architecture, kv_format: str, tokens: Any, decode_tp: int) -> Any:
+    """Bytes a transfer of one sequence moves: every copy the decode side's TP group will hold."""
+    return kv_bytes(architecture, kv_format, tokens) * kv_copies(architecture, decode_tp)
+
+
+def weight_bytes(architecture: Architecture, weight_format: str, parallelism: Parallelism) -> float:
+    """Weight bytes on one GPU. Embedding and LM head stay 16-bit, as quantised checkpoints keep them."""
+    a, p = architecture, parallelism
+    dense_format, expert_format = split_formats(weight_format, a.experts > 0)
+    dense = dense_shape(a, p.tp).elements * bytes_per_weight(dense_format)
+    tables = head_parameters(a) * (1 if a.tie_embeddings else 2) * 2.0 / p.tp
+    experts = (
+        a.moe_layers * a.experts * expert_parameters(a) / (p.ep * p.moe_tp) * bytes_per_weight(expert_format)
+    )
+    return (dense + tables + experts) / p.pp
+
+
+def activation_bytes(architecture: Architecture, parallelism: Parallelism) -> float:
+    """Peak activations of one GPU: a residual stream, a norm's copy and the widest layer, at the step budget."""
+    a, p = architecture, parallelism
+    widest = max(
+        a.intermediate_size * 2 / p.tp, a.experts_per_token * a.expert_intermediate_size * 2 / p.moe_tp
+    )
+    return ACTIVATION_TOKENS * (4.0 * a.hidden_size + widest) * 2.0
+
+
+def kv_capacity_tokens(instance: Instance) -> float | Infeasible:
+    """Tokens of KV the whole instance can hold, or by how much its weights miss and on which tp they would fit."""
+    memory = instance.accelerator.memory_bytes
+    if memory is None:
+        return missing_figure(instance.accelerator.id, "memory_gb")
+    free = _free_bytes(instance, instance.parallelism)
+    if free <= 0:
+        return Infeasible("memory", _does_not_fit(instance, -free))
+    p = instance.parallelism
+    return free * p.tp * p.pp / kv_bytes_per_token_held(instance) * p.attention_dp
+
+
+def _free_bytes(instance: Instance, parallelism: Parallelism) -> float:
+    usable = (instance.accelerator.memory_bytes or 0.0) * instance.memory_fraction
+    used = weight_bytes(instance.architecture, instance.weight_format, parallelism)
+    return usable - used - activation_bytes(instance.architecture, parallelism) - ENGINE_RESERVE_BYTES
+
+
+def _does_not_fit(instance: Instance, short_bytes: float) -> str:
+    a, p = instance.architecture, instance.parallelism
+    text = (
+        f"{a.name} in {instance.weight_format} does not fit {instance.accelerator.id} at tp {p.tp}"
+        f"{f' pp {p.pp}' if p.pp > 1 else ''}: {short_bytes / GB:.1f} GB short on each GPU"
+    )
+    for tp in _GPUS_TRIED:
+        ep = tp * p.attention_dp if p.ep > 1 else 1
+        if tp <= p.tp or a.heads % tp or ep > max(a.experts, 1):
+            continue
+        if _free_bytes(instance, Parallelism(tp, p.pp, ep, p.attention_dp)) > 0:
+            return f"{text}; tp {tp} would fit"
+    return f"{text}; no tp up to {_GPUS_TRIED[-1]} would fit"
+
+
+def _layer_token_bytes(a: Architecture, kv_format: str) -> float:
+    element = bytes_per_kv_element(kv_format)
+    if a.attention == "mla":
+        return (a.mla_kv_rank + a.mla_rope_dim) * element
+    return 2.0 * a.kv_heads * a.head_dim * element

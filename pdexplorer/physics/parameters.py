@@ -1,0 +1,86 @@
+"""Parameters of a model, matrix by matrix: what its weights' bytes and FLOPs follow from."""
+
+from dataclasses import dataclass
+
+from pdexplorer.catalog.architecture import Architecture
+
+
+@dataclass(frozen=True, slots=True)
+class ParameterCount:
+    """total: all parameters. active_matmul: those one token multiplies with (no embedding table)."""
+
+    total: float
+    active_matmul: float
+
+
+def attention_parameters(architecture: Architecture) -> float:
+    """Projection weights of one attention layer."""
+    a = architecture
+    if a.attention == "mla":
+        key_dim = a.mla_nope_dim + a.mla_rope_dim
+        query = (
+            a.hidden_size * a.mla_q_rank + a.mla_q_rank * a.heads * key_dim
+            if a.mla_q_rank
+            else a.hidden_size * a.heads * key_dim
+        )
+        latent = a.hidden_size * (a.mla_kv_rank + a.mla_rope_dim)
+        expand = a.mla_kv_rank * a.heads * (a.mla_nope_dim + a.mla_v_dim)
+        return float(query + latent + expand + a.heads * a.mla_v_dim * a.hidden_size + index_parameters(a))
+    return float(a.hidden_size * a.head_dim * (2 * a.heads + 2 * a.kv_heads) + index_parameters(a))
+
+
+def index_parameters(architecture: Architecture) -> float:
+    """Weights of one layer's sparse-attention indexer."""
+    a = architecture
+    if not a.index_heads:
+        return 0.0
+    queries = (a.mla_q_rank or a.hidden_size) * a.index_heads * a.index_dim
+    return float(queries + a.hidden_size * (a.index_dim + a.index_heads))
+
+
+def mlp_parameters(architecture: Architecture) -> float:
+    """Weights of one dense MLP layer."""
+    return float(architecture.mlp_matrices * architecture.hidden_size * architecture.intermediate_size)
+
+
+def expert_parameters(architecture: Architecture) -> float:
+    """Weights of one routed expert."""
+    return float(architecture.mlp_matrices * architecture.hidden_size * architecture.expert_intermediate_size)
+
+
+def shared_expert_parameters(architecture: Architecture) -> float:
+    """Weights of all shared experts of one MoE layer."""
+    a = architecture
+    width = a.shared_experts * a.shared_intermediate_size
+    return float(a.mlp_matrices * a.hidden_size * width)
+
+
+def attention_layers(architecture: Architecture) -> int:
+    """Layers with a token mixer, linear ones included."""
+    return architecture.full_layers + architecture.window_layers + architecture.linear_layers
+
+
+def dense_mlp_layers(architecture: Architecture) -> int:
+    """Layers with a dense MLP."""
+    if not architecture.intermediate_size:
+        return 0
+    return max(architecture.layers - architecture.moe_layers, 0)
+
+
+def head_parameters(architecture: Architecture) -> float:
+    """Weights of the LM head, tied or not."""
+    return float(architecture.hidden_size * architecture.vocab_size)
+
+
+def parameter_count(architecture: Architecture) -> ParameterCount:
+    """Total and active parameters, from the shapes alone; norms and biases (below 0.1%) are left out."""
+    a = architecture
+    body = attention_layers(a) * attention_parameters(a) + dense_mlp_layers(a) * mlp_parameters(a)
+    per_moe_layer = shared_expert_parameters(a) + a.hidden_size * a.experts
+    body += a.moe_layers * per_moe_layer
+    head = head_parameters(a)
+    experts = a.moe_layers * expert_parameters(a)
+    return ParameterCount(
+        total=body + experts * a.experts + head * (1 if a.tie_embeddings else 2),
+        active_matmul=body + experts * a.experts_per_token + head,
+    )

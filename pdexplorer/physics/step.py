@@ -1,0 +1,188 @@
+"""The time of one engine step: prefill chunks over their past and a decode batch, on one instance."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pdexplorer.physics.instance import Instance
+from pdexplorer.physics.kernels import (
+    decode_attention_fixed_s,
+    decode_context_factor,
+    dense_s,
+    expert_s,
+    head_s,
+    prefill_attention_s,
+    reduce_s,
+    slowest_rank_share,
+)
+from pdexplorer.physics.pairs import past_read, prefill_pairs
+from pdexplorer.physics.plan import StepPlan
+
+PARTS = ("dense", "attention_prefill", "attention_decode", "experts", "head", "collectives", "overhead")
+
+
+@dataclass(frozen=True, slots=True)
+class StepLoad:
+    """What a step computes, as totals over the instance. Floats or arrays of one broadcast shape.
+
+    pairs_*: (query, key) pairs of the prefill; kv_read_*: past tokens it reads; context_sum: Σ context over the
+    decode batch; window_sum: Σ min(context, window). *_window are capped by the plan's window.
+    """
+
+    prefill_tokens: Any
+    prefill_sequences: Any
+    pairs_full: Any
+    pairs_window: Any
+    kv_read_full: Any
+    kv_read_window: Any
+    decode_batch: Any
+    context_sum: Any
+    window_sum: Any
+
+
+def equal_load(
+    plan: StepPlan,
+    prefill_tokens: Any,
+    prefill_past_tokens: Any,
+    prefill_sequences: Any,
+    decode_batch: Any,
+    decode_context_tokens: Any,
+) -> StepLoad:
+    """Totals of a step of `prefill_sequences` equal prompts and `decode_batch` requests of equal context."""
+    new = prefill_tokens / np.maximum(prefill_sequences, 1)
+    window = plan.window_tokens
+    pairs_full = prefill_sequences * prefill_pairs(new, prefill_past_tokens)
+    busy = prefill_tokens > 0
+    read_full = busy * prefill_sequences * prefill_past_tokens
+    context_sum = decode_batch * decode_context_tokens
+    if window is None:
+        zero = 0.0
+        return StepLoad(
+            prefill_tokens,
+            prefill_sequences,
+            pairs_full,
+            zero,
+            read_full,
+            zero,
+            decode_batch,
+            context_sum,
+            zero,
+        )
+    return StepLoad(
+        prefill_tokens,
+        prefill_sequences,
+        pairs_full,
+        prefill_sequences * prefill_pairs(np.asarray(new), np.asarray(prefill_past_tokens), window),
+        read_full,
+        busy * prefill_sequences * past_read(np.asarray(prefill_past_tokens), window),
+        decode_batch,
+        context_sum,
+        decode_batch * np.minimum(decode_context_tokens, window),
+    )
+
+
+def load_parts(plan: StepPlan, load: StepLoad, overhead: bool = True) -> tuple[Any, ...]:
+    """Seconds of each of PARTS for a load; floats in, floats out.
+
+    With pipeline stages a step's tokens go through in `pp` microbatches that keep every stage busy while decoding;
+    its prefill share passes the pipeline once more, partly filled: the bubble.
+    """
+    if plan.pp == 1:
+        parts = _microbatch_parts(plan, load, 1)
+    else:
+        parts = _microbatch_parts(plan, load, plan.pp)
+        alone = _microbatch_parts(plan, _decode_only(load), plan.pp)
+        bubble = (plan.pp - 1) / plan.pp
+        parts = tuple(part + bubble * (part - rest) for part, rest in zip(parts, alone, strict=True))
+    busy = load.prefill_tokens + load.decode_batch > 0
+    return (*parts, busy * (plan.step_overhead_s if overhead else 0.0))
+
+
+def _decode_only(load: StepLoad) -> StepLoad:
+    zero = load.prefill_tokens * 0.0
+    return StepLoad(zero, zero, 0.0, 0.0, 0.0, 0.0, load.decode_batch, load.context_sum, load.window_sum)
+
+
+def _microbatch_parts(plan: StepPlan, load: StepLoad, microbatches: int) -> tuple[Any, ...]:
+    """Parts of one microbatch through all layers, summed over the stages it passes."""
+    ranks = plan.attention_dp
+    prefill_share = slowest_rank_share(load.prefill_sequences, ranks) / microbatches
+    decode_share = slowest_rank_share(load.decode_batch, ranks) / microbatches
+    prefill = load.prefill_tokens * prefill_share
+    batch = load.decode_batch * decode_share
+    tokens = (load.prefill_tokens + load.decode_batch) / microbatches
+    rows = load.prefill_sequences * prefill_share * (load.prefill_tokens > 0) + batch
+    context = (
+        load.context_sum * plan.decode_context_full_s + load.window_sum * plan.decode_context_window_s
+    ) * decode_share
+    return (
+        dense_s(plan, prefill + batch),
+        prefill_attention_s(
+            plan,
+            prefill,
+            load.pairs_full * prefill_share,
+            load.pairs_window * prefill_share,
+            load.kv_read_full * prefill_share,
+            load.kv_read_window * prefill_share,
+        ),
+        decode_attention_fixed_s(plan, batch) + context * decode_context_factor(plan, batch),
+        expert_s(plan, tokens),
+        head_s(plan, rows),
+        reduce_s(plan, tokens),
+    )
+
+
+def step_parts_s(
+    instance: Instance,
+    *,
+    prefill_tokens: Any = 0,
+    prefill_past_tokens: Any = 0,
+    prefill_sequences: Any = 1,
+    decode_batch: Any = 0,
+    decode_context_tokens: Any = 0,
+    overhead: bool = True,
+) -> dict[str, Any]:
+    """Seconds of each group of one step; they sum to step_time_s. Arguments as there."""
+    plan = instance.plan
+    given = (prefill_tokens, prefill_past_tokens, prefill_sequences, decode_batch, decode_context_tokens)
+    arguments = [np.asarray(value, dtype=float) for value in given]
+    load = equal_load(plan, *arguments)
+    shape = np.broadcast_shapes(*(argument.shape for argument in arguments))
+    parts = load_parts(plan, load, overhead)
+    if not shape:
+        return {name: float(part) for name, part in zip(PARTS, parts, strict=True)}
+    return {name: np.broadcast_to(part, shape) for name, part in zip(PARTS, parts, strict=True)}
+
+
+def step_time_s(
+    instance: Instance,
+    *,
+    prefill_tokens: Any = 0,
+    prefill_past_tokens: Any = 0,
+    prefill_sequences: Any = 1,
+    decode_batch: Any = 0,
+    decode_context_tokens: Any = 0,
+    overhead: bool = True,
+) -> Any:
+    """Seconds of one step; a float for scalars, else an array of the broadcast shape.
+
+    prefill_tokens: new tokens of this step in total, over prefill_sequences equal sequences, each over
+    prefill_past_tokens cached ones. decode_batch: requests of the whole instance that each get one token.
+    decode_context_tokens: their mean context. Nothing to do takes no time. overhead: add the engine's per step.
+    """
+    parts = step_parts_s(
+        instance,
+        prefill_tokens=prefill_tokens,
+        prefill_past_tokens=prefill_past_tokens,
+        prefill_sequences=prefill_sequences,
+        decode_batch=decode_batch,
+        decode_context_tokens=decode_context_tokens,
+        overhead=overhead,
+    )
+    total = parts[PARTS[0]]
+    for name in PARTS[1:]:
+        total = total + parts[name]
+    return total

@@ -1,0 +1,95 @@
+"""The simulator's clock: the same step times as step_time_s, in plain floats, with what repeats remembered."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from pdexplorer.physics.instance import Instance
+from pdexplorer.physics.kernels import decode_context_factor, prefill_attention_s, slowest_rank_share
+from pdexplorer.physics.pairs import prefill_pairs
+from pdexplorer.physics.plan import StepPlan
+from pdexplorer.physics.step import StepLoad, load_parts
+
+__all__ = ["StepTimer", "compile_timer", "prefill_pairs"]
+
+_REMEMBERED = 200_000
+"""Token counts whose times are kept; a long replay meets few distinct ones, the bound only caps memory."""
+
+
+@dataclass(slots=True)
+class StepTimer:
+    """Step times of one instance, engine overhead included."""
+
+    plan: StepPlan
+    _decode: dict[int, tuple[float, float, float]] = field(default_factory=dict)
+    _sizes: dict[tuple[int, int, int], tuple[float, float, float, float]] = field(default_factory=dict)
+
+    @property
+    def window_tokens(self) -> int | None:
+        """Cap on the context windowed or sparse layers read, or None."""
+        return self.plan.window_tokens
+
+    def decode_coefficients(self, batch: int) -> tuple[float, float, float]:
+        """(a, b_full, b_window): a decode-only step takes a + b_full·Σcontext + b_window·Σmin(context, window)."""
+        known = self._decode.get(batch)
+        if known is None:
+            full, window = self._per_context(batch)
+            load = StepLoad(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, float(batch), 0.0, 0.0)
+            known = self._decode[batch] = (float(sum(load_parts(self.plan, load))), full, window)
+        return known
+
+    def mixed_s(
+        self,
+        prefill_tokens: int,
+        pairs_full: float,
+        pairs_window: float,
+        kv_read_full: float,
+        kv_read_window: float,
+        prefill_sequences: int,
+        batch: int,
+        context_sum: float,
+        window_sum: float,
+    ) -> float:
+        """Seconds of a step with prefill and decode together. Pairs and reads are sums over the prompts in it."""
+        key = (prefill_tokens, prefill_sequences, batch)
+        sizes = self._sizes.get(key)
+        if sizes is None:
+            sizes = self._size_times(prefill_tokens, prefill_sequences, batch)
+        base, share, full, window = sizes
+        time = base + context_sum * full + window_sum * window
+        if prefill_tokens <= 0:
+            return time
+        plan = self.plan
+        attention = prefill_attention_s(
+            plan,
+            prefill_tokens * share,
+            pairs_full * share,
+            pairs_window * share,
+            kv_read_full * share,
+            kv_read_window * share,
+        )
+        bubble = (plan.pp - 1) / plan.pp
+        return float(time + attention + bubble * attention)
+
+    def _size_times(self, tokens: int, sequences: int, batch: int) -> tuple[float, float, float, float]:
+        """(all but prefill attention and context, prefill share of the slowest rank, per context token × 2)."""
+        plan = self.plan
+        load = StepLoad(float(tokens), float(sequences), 0.0, 0.0, 0.0, 0.0, float(batch), 0.0, 0.0)
+        dense, _, decode, experts, head, collectives, overhead = load_parts(plan, load)
+        base = float(dense + decode + experts + head + collectives + overhead)
+        share = slowest_rank_share(float(sequences), plan.attention_dp) / plan.pp
+        if len(self._sizes) >= _REMEMBERED:
+            self._sizes.clear()
+        known = self._sizes[tokens, sequences, batch] = (base, share, *self._per_context(batch))
+        return known
+
+    def _per_context(self, batch: int) -> tuple[float, float]:
+        plan = self.plan
+        share = slowest_rank_share(float(batch), plan.attention_dp) / plan.pp
+        scale = share * decode_context_factor(plan, batch * share)
+        return float(plan.decode_context_full_s * scale), float(plan.decode_context_window_s * scale)
+
+
+def compile_timer(instance: Instance) -> StepTimer:
+    """A timer of this instance; compiling takes microseconds."""
+    return StepTimer(instance.plan)
