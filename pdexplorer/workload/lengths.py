@@ -40,7 +40,7 @@ def length_quantiles(
         lengths = _heavy_tail(mean_tokens, ratio, u)
     else:
         raise ValueError(f"length distribution = {distribution!r} must be fixed, lognormal or heavy_tail")
-    return np.maximum(lengths, 1.0)
+    return np.asarray(np.maximum(lengths, 1.0))
 
 
 def length_sample(

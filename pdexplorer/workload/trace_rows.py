@@ -6,7 +6,7 @@ Azure, BurstGPT and vidur's length files apart.
 
 import csv
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
@@ -131,7 +131,7 @@ def _cells(path: Path, row: int, cells: list[str], picked: list[int]) -> list[st
     return [cells[index].strip() for index in picked]
 
 
-def _azure(path: Path, table: "csv._reader", picked: list[int]) -> TraceRows:
+def _azure(path: Path, table: Iterator[list[str]], picked: list[int]) -> TraceRows:
     rows = TraceRows()
     days: dict[str, float] = {}
     for row, cells in enumerate(table, start=2):
@@ -156,7 +156,7 @@ def _azure(path: Path, table: "csv._reader", picked: list[int]) -> TraceRows:
     return rows
 
 
-def _burstgpt(path: Path, table: "csv._reader", picked: list[int]) -> TraceRows:
+def _burstgpt(path: Path, table: Iterator[list[str]], picked: list[int]) -> TraceRows:
     rows = TraceRows()
     for row, cells in enumerate(table, start=2):
         if not cells:
@@ -175,7 +175,7 @@ def _burstgpt(path: Path, table: "csv._reader", picked: list[int]) -> TraceRows:
     return rows
 
 
-def _vidur(path: Path, table: "csv._reader", picked: list[int]) -> TraceRows:
+def _vidur(path: Path, table: Iterator[list[str]], picked: list[int]) -> TraceRows:
     rows = TraceRows()
     for row, cells in enumerate(table, start=2):
         if not cells:
@@ -186,7 +186,7 @@ def _vidur(path: Path, table: "csv._reader", picked: list[int]) -> TraceRows:
     return rows
 
 
-_CsvReader = Callable[[Path, "csv._reader", list[int]], TraceRows]
+_CsvReader = Callable[[Path, Iterator[list[str]], list[int]], TraceRows]
 _CSV_FORMATS: tuple[tuple[tuple[str, ...], _CsvReader], ...] = (
     (("timestamp", "contexttokens", "generatedtokens"), _azure),
     (("timestamp", "request tokens", "response tokens"), _burstgpt),
