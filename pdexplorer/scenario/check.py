@@ -50,13 +50,15 @@ def family_value(key: str, value: Any, catalog: Catalog) -> float | None:
     accelerator, figure = (parts[2], "") if money else (parts[1], parts[2])
     if money and accelerator not in catalog.accelerators:
         raise ValueError(f"no accelerator {accelerator}{close_names(accelerator, catalog.accelerators)}")
+    known = {**catalog.accelerators, **catalog.links, **catalog.engines}
+    if not money and accelerator not in known:
+        raise ValueError(f"no accelerator, link or engine {accelerator}{close_names(accelerator, known)}")
     text = _plain(value)
     if text.lower() == "none":
         return None
-    low, high = (0.0, 1e5) if money else (0.0, 1e9)
     number = _parse(text)
-    if number is None or not low < number <= high:
-        raise ValueError(f"allowed is a number above 0 up to {high:,.0f}{' $/h' if money else ''}, or none")
+    if number is None or (money and not 0 < number <= 1e5):
+        raise ValueError(f"allowed is a number above 0{' up to 100,000 $/h' if money else ''}, or none")
     if not money:
         catalog.with_overrides({accelerator: {figure: number}})
     return number

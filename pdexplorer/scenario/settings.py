@@ -32,7 +32,7 @@ class Refusal:
         """One line: key, value, reason."""
         if self.why.startswith(f"{self.key} = "):
             return self.why
-        return f"{self.key} = {shown(self.value)}: {self.why}"
+        return f"{shown(self.key)} = {shown(self.value)}: {self.why}"
 
 
 def shown(value: object) -> str:
@@ -116,7 +116,7 @@ def _accept(key: str, value: Any, catalog: Catalog) -> Any:
                 "only none is allowed here; single fields are model.architecture.layers and so on"
             )
         return None
-    if key.startswith(("overrides.", "money.usd_per_hour.")):
+    if key.startswith(("overrides.", "money.usd_per_hour.")) or key in ("overrides", "money.usd_per_hour"):
         return family_value(key, value, catalog)
     if key not in keys():
         raise ValueError(f"no such key{close_names(key, [*keys(), *key_families()])}")

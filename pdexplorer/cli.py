@@ -1,0 +1,145 @@
+"""The shell command: evaluate, simulate, presets, catalog, steptime, app.
+
+Commands import what they need when they run, so that `evaluate` starts without the page's libraries.
+"""
+
+import argparse
+import os
+import sys
+from collections.abc import Callable, Sequence
+from typing import NoReturn
+
+from pdexplorer import MODEL_VERSION
+
+_BAD_INPUT = 2
+_INTERRUPTED = 130
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Runs one command. Bad input is one line on stderr and exit 2, never a traceback."""
+    try:
+        arguments = _parser().parse_args(argv)
+        command: Callable[[argparse.Namespace], None] = _COMMANDS[arguments.command]
+        command(arguments)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # whoever read us (head, less) has seen enough; keep the interpreter's own flush quiet too
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except KeyboardInterrupt:
+        return _INTERRUPTED
+    except OSError as error:
+        return _complain(f"{error.filename or 'file'}: {error.strerror or error}")
+    except ValueError as error:
+        return _complain(str(error))
+    return 0
+
+
+def _complain(message: str) -> int:
+    print(f"pdexplorer: {' '.join(message.split())}", file=sys.stderr)
+    return _BAD_INPUT
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        raise ValueError(f"{message} (see {self.prog} --help)")
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(
+        prog="pdexplorer",
+        description="When does splitting LLM prefill and decode onto separate pools pay?",
+    )
+    parser.add_argument("--version", action="version", version=f"pdexplorer, model version {MODEL_VERSION}")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND", parser_class=_Parser)
+
+    evaluate = commands.add_parser("evaluate", help="the verdict for one scenario, from the closed form")
+    _add_scenario(evaluate)
+
+    simulate = commands.add_parser("simulate", help="request by request through the fleets evaluate sized")
+    _add_scenario(simulate)
+    simulate.add_argument("--fleet", choices=("colocated", "disaggregated", "both"), default="both")
+    simulate.add_argument("--requests", metavar="N", help="how many (default 2,000; a trace: all of it)")
+    simulate.add_argument("--rate-scale", metavar="X", default="1", help="arrivals X times as fast")
+    simulate.add_argument("--window", metavar="START:END", help="seconds of the trace to replay")
+    simulate.add_argument("--seed", metavar="S", default="0", help="seed of all random streams")
+    simulate.add_argument("--trace", metavar="FILE", help="an Azure, Mooncake, BurstGPT or vidur trace")
+    simulate.add_argument("--per-request", metavar="OUT.csv", help="write one row a request and fleet")
+
+    commands.add_parser("presets", help="the presets and why each is there")
+
+    catalog = commands.add_parser("catalog", help="what the catalogue knows; every number has a source")
+    catalog.add_argument("kind", nargs="?", choices=("accelerators", "models", "networks"))
+    catalog.add_argument("--json", action="store_true", help="with kind and source of every number")
+
+    steptime = commands.add_parser("steptime", help="predicted engine step times for a table of points")
+    steptime.add_argument("points", metavar="POINTS.csv")
+    steptime.add_argument("--overhead", choices=("none", "engine"), default="engine")
+    steptime.add_argument("--out", metavar="FILE", help="where to write (default: standard output)")
+
+    app = commands.add_parser("app", help="open the page")
+    app.add_argument("--port", metavar="PORT", default="8501")
+    app.add_argument(
+        "--address", metavar="ADDRESS", default="127.0.0.1", help="0.0.0.0 shows it to your network"
+    )
+    return parser
+
+
+def _add_scenario(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("scenario", metavar="SCENARIO", help="a preset's name, a TOML file or a link")
+    parser.add_argument(
+        "--set",
+        dest="settings",
+        metavar="KEY=VALUE",
+        nargs="+",
+        action="extend",
+        default=[],
+        help="dotted keys, such as workload.input_tokens=32000 network.link=roce_200",
+    )
+    parser.add_argument("--json", action="store_true", help="the result as JSON")
+
+
+def _evaluate(arguments: argparse.Namespace) -> None:
+    from pdexplorer.cli_runs import evaluate
+
+    evaluate(arguments)
+
+
+def _simulate(arguments: argparse.Namespace) -> None:
+    from pdexplorer.cli_runs import simulate
+
+    simulate(arguments)
+
+
+def _presets(arguments: argparse.Namespace) -> None:
+    from pdexplorer.cli_lists import presets
+
+    presets()
+
+
+def _catalog(arguments: argparse.Namespace) -> None:
+    from pdexplorer.cli_lists import catalog
+
+    catalog(arguments.kind, as_json=arguments.json)
+
+
+def _steptime(arguments: argparse.Namespace) -> None:
+    from pdexplorer.cli_steptime import steptime
+
+    steptime(arguments.points, arguments.overhead, arguments.out)
+
+
+def _app(arguments: argparse.Namespace) -> None:
+    from pdexplorer.ui.launch import launch
+
+    launch(arguments.port, arguments.address)
+
+
+_COMMANDS: dict[str, Callable[[argparse.Namespace], None]] = {
+    "evaluate": _evaluate,
+    "simulate": _simulate,
+    "presets": _presets,
+    "catalog": _catalog,
+    "steptime": _steptime,
+    "app": _app,
+}
