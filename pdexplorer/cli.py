@@ -19,8 +19,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Runs one command. Bad input is one line on stderr and exit 2, never a traceback."""
     try:
         arguments = _parser().parse_args(argv)
-        command: Callable[[argparse.Namespace], None] = _COMMANDS[arguments.command]
-        command(arguments)
+        command: Callable[[argparse.Namespace], int | None] = _COMMANDS[arguments.command]
+        status = command(arguments)
         sys.stdout.flush()
     except BrokenPipeError:
         # whoever read us (head, less) has seen enough; keep the interpreter's own flush quiet too
@@ -32,7 +32,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _complain(f"{error.filename or 'file'}: {error.strerror or error}")
     except ValueError as error:
         return _complain(str(error))
-    return 0
+    return status or 0
 
 
 def _complain(message: str) -> int:
@@ -74,7 +74,7 @@ def _parser() -> argparse.ArgumentParser:
 
     steptime = commands.add_parser("steptime", help="predicted engine step times for a table of points")
     steptime.add_argument("points", metavar="POINTS.csv")
-    steptime.add_argument("--overhead", choices=("none", "engine"), default="engine")
+    steptime.add_argument("--overhead", choices=("none", "engine"), default="none")
     steptime.add_argument("--out", metavar="FILE", help="where to write (default: standard output)")
 
     app = commands.add_parser("app", help="open the page")
@@ -129,13 +129,15 @@ def _steptime(arguments: argparse.Namespace) -> None:
     steptime(arguments.points, arguments.overhead, arguments.out)
 
 
-def _app(arguments: argparse.Namespace) -> None:
+def _app(arguments: argparse.Namespace) -> int:
     from pdexplorer.ui.launch import launch
 
-    launch(arguments.port, arguments.address)
+    if not (arguments.port.isdecimal() and 0 < int(arguments.port) < 65_536):
+        raise ValueError(f"--port {arguments.port}: allowed is a whole number from 1 to 65,535")
+    return launch(["--server.port", arguments.port, "--server.address", arguments.address])
 
 
-_COMMANDS: dict[str, Callable[[argparse.Namespace], None]] = {
+_COMMANDS: dict[str, Callable[[argparse.Namespace], int | None]] = {
     "evaluate": _evaluate,
     "simulate": _simulate,
     "presets": _presets,

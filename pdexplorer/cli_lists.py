@@ -45,11 +45,10 @@ def catalog(kind: str | None, *, as_json: bool) -> None:
     elif kind == "accelerators":
         head = ("id", "memory GB", "GB/s", "bf16", "fp8", "fp4", "$/h", "price $", "watts", "name")
         print_table(head, (_accelerator_row(a) for a in known.accelerators.values()), text_columns=(0, 9))
-        print(
-            "dense TFLOPS; none: no such units; -: nobody published it (set overrides.ID.FIGURE); *: assumed or derived"
-        )
+        print("dense TFLOPS. none: has no such units. *: assumed or derived.")
+        print("-: nobody published it; set overrides.ID.FIGURE yourself.")
     elif kind == "models":
-        head = ("id", "layers", "heads", "KV heads", "experts", "params", "max context", "name")
+        model_head = ("id", "layers", "heads", "KV heads", "experts", "params", "max context", "name")
         rows = (
             (
                 i,
@@ -63,9 +62,9 @@ def catalog(kind: str | None, *, as_json: bool) -> None:
             )
             for i, m in known.models.items()
         )
-        print_table(head, rows, text_columns=(0, 7))
+        print_table(model_head, rows, text_columns=(0, 7))
     else:
-        head = ("id", "Gbit/s", "one NIC reaches GB/s", "at most GB/s a node", "latency ms", "name")
+        link_head = ("id", "Gbit/s", "one NIC reaches GB/s", "at most GB/s a node", "latency ms", "name")
         links = (
             (
                 i,
@@ -77,7 +76,7 @@ def catalog(kind: str | None, *, as_json: bool) -> None:
             )
             for i, n in known.links.items()
         )
-        print_table(head, links, text_columns=(0, 5))
+        print_table(link_head, links, text_columns=(0, 5))
 
 
 def print_table(

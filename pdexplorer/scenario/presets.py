@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
+from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any
 
@@ -135,12 +136,20 @@ def scenario_hash(scenario: Scenario) -> str:
 @cache
 def _packaged() -> Mapping[str, Preset]:
     found = []
-    for entry in resources.files("pdexplorer.presets").iterdir():
+    for entry in _folder().iterdir():
         if entry.name.endswith(".toml"):
             table = tomllib.loads(entry.read_text(encoding="utf-8"))
             order = table.pop("order", 1000)
             found.append((order, _preset(entry.name.removesuffix(".toml"), f"presets/{entry.name}", table)))
     return {preset.name: preset for _, preset in sorted(found, key=lambda pair: (pair[0], pair[1].name))}
+
+
+def _folder() -> Traversable:
+    try:
+        return resources.files("pdexplorer.presets")
+    except ModuleNotFoundError:
+        # run from a checkout: the folder becomes part of the package only in a wheel
+        return Path(__file__).resolve().parents[2] / "presets"
 
 
 def _preset(name: str, where: str, table: dict[str, Any]) -> Preset:

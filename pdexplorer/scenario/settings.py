@@ -189,7 +189,8 @@ def _offender(error: ValidationError, accepted: Mapping[str, Any]) -> tuple[str,
 
 
 def _last(accepted: Mapping[str, Any], prefix: str) -> str:
-    return next((k for k in reversed(accepted) if k.startswith(prefix)), next(reversed(accepted)))
+    names = list(accepted)
+    return next((name for name in reversed(names) if name.startswith(prefix)), names[-1])
 
 
 def _flat(scenario: Scenario, catalog: Catalog) -> dict[str, str]:

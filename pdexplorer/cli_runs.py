@@ -1,0 +1,149 @@
+"""`evaluate` and `simulate`: a scenario in, JSON or a page of text out."""
+
+import argparse
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pdexplorer import MODEL_VERSION
+from pdexplorer.cli_scenario import scenario_from
+from pdexplorer.cli_text import limits_of, print_evaluation, print_simulation
+from pdexplorer.export.json_text import json_text
+from pdexplorer.scenario.scenario import Scenario
+from pdexplorer.scenario.settings import apply_settings, shown
+from pdexplorer.study.compare import evaluate as evaluate_scenario
+
+_DEFAULT_REQUESTS = 2000
+_MOST_REQUESTS = 1_000_000
+
+
+def evaluate(arguments: argparse.Namespace) -> None:
+    """The closed form's verdict."""
+    scenario, title = scenario_from(arguments.scenario, arguments.settings)
+    evaluation = evaluate_scenario(scenario)
+    if arguments.json:
+        print(json_text(evaluation.to_json()))
+    else:
+        print_evaluation(title, evaluation.to_json(), limits_of(evaluation), evaluation.sources)
+
+
+def simulate(arguments: argparse.Namespace) -> None:
+    """Requests one by one through the fleets that the closed form sized."""
+    from pdexplorer.cli_replay import Sized, replay
+    from pdexplorer.workload.generate import generate_requests
+
+    options = _Options.read(arguments)
+    plain, title = scenario_from(arguments.scenario, arguments.settings)
+    scenario = options.with_trace(plain)
+    wanted = ("colocated", "disaggregated") if arguments.fleet == "both" else (arguments.fleet,)
+    sized = Sized(scenario, evaluate_scenario(scenario))
+    if scenario != plain:
+        sized = sized.completed_by(plain, wanted)
+    count = options.count(scenario)
+    requests = generate_requests(scenario.workload, count, options.seed, options.rate_scale, options.window_s)
+    answers, records = replay(sized, wanted, requests)
+    if arguments.per_request is not None:
+        from pdexplorer.export.per_request import write_per_request
+
+        rows = write_per_request(Path(arguments.per_request), records)
+    if arguments.json:
+        head = {
+            "scenario": scenario.model_dump(mode="json"),
+            "seed": options.seed,
+            "rate_scale": options.rate_scale,
+        }
+        print(json_text({**head, **answers, "model_version": MODEL_VERSION}))
+        return
+    print_simulation(title, answers, sized.limits)
+    if arguments.per_request is not None:
+        print(f"\n{rows:,} rows written to {arguments.per_request}")
+
+
+@dataclass(frozen=True)
+class _Options:
+    requests: int | None
+    rate_scale: float
+    window_s: tuple[float, float] | None
+    seed: int
+    trace: str | None
+
+    @classmethod
+    def read(cls, arguments: argparse.Namespace) -> "_Options":
+        """The flags of `simulate`, checked. ValueError names flag, value and what is allowed."""
+        requests = None
+        if arguments.requests is not None:
+            requests = _whole("--requests", arguments.requests, 1, _MOST_REQUESTS)
+        window_s = None if arguments.window is None else _window(arguments.window)
+        if window_s is not None and arguments.trace is None:
+            raise ValueError(f"--window {shown(arguments.window)}: allowed only with --trace")
+        rate_scale = _number(arguments.rate_scale)
+        if rate_scale is None or not 0 < rate_scale <= 1e6:
+            raise ValueError(
+                f"--rate-scale {shown(arguments.rate_scale)}: allowed is a number above 0 up to 1,000,000"
+            )
+        seed = _whole("--seed", arguments.seed, 0, 2**63 - 1)
+        return cls(requests, rate_scale, window_s, seed, arguments.trace)
+
+    def count(self, scenario: Scenario) -> int:
+        """How many requests to draw; a trace is replayed whole unless told otherwise."""
+        if self.requests is not None:
+            return self.requests
+        return _MOST_REQUESTS if scenario.workload.arrivals == "trace" else _DEFAULT_REQUESTS
+
+    def with_trace(self, scenario: Scenario) -> Scenario:
+        """The scenario with the trace's arrivals, lengths and mean rate, so that the fleets are sized for it."""
+        if self.trace is None:
+            return scenario
+        from pdexplorer.workload.traces import read_trace
+
+        trace = read_trace(self.trace, self.window_s)
+        settings: dict[str, Any] = {
+            "workload.trace_file": self.trace,
+            "workload.input_distribution": "trace",
+            "workload.output_distribution": "trace",
+            "workload.input_tokens": float(trace.input_tokens.mean()),
+            "workload.output_tokens": float(trace.output_tokens.mean()),
+            "workload.input_p95_tokens": "auto",
+            "workload.output_p95_tokens": "auto",
+        }
+        if trace.timed:
+            span_s = float(trace.arrival_s[-1] - trace.arrival_s[0])
+            settings["workload.arrivals"] = "trace"
+            if span_s > 0 and len(trace) > 1:
+                settings["workload.rate_per_s"] = (len(trace) - 1) / span_s
+        if trace.block_hashes is not None:
+            hit = float(trace.cached_tokens.sum() / trace.input_tokens.sum())
+            warm = float((trace.cached_tokens > 0).mean())
+            settings["workload.prefix_hit_fraction"] = min(hit, 0.999)
+            settings["workload.warm_fraction"] = max(warm, min(hit, 0.999), 1e-6)
+        changed, refused = apply_settings(scenario, settings)
+        if refused:
+            raise ValueError(f"{self.trace}: {refused[0].text}")
+        return changed
+
+
+def _window(text: str) -> tuple[float, float]:
+    start, _, end = text.partition(":")
+    low, high = _number(start or "0"), _number(end)
+    if low is None or high is None or not 0 <= low < high:
+        raise ValueError(f"--window {shown(text)}: allowed is START:END in seconds, such as 600:1200")
+    return low, high
+
+
+def _whole(flag: str, text: str, least: int, most: int) -> int:
+    try:
+        number = int(text)
+    except ValueError:
+        number = least - 1
+    if not least <= number <= most:
+        raise ValueError(f"{flag} {shown(text)}: allowed is a whole number from {least:,} to {most:,}")
+    return number
+
+
+def _number(text: str) -> float | None:
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    return number if math.isfinite(number) else None
