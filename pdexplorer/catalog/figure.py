@@ -5,7 +5,8 @@ from typing import Literal
 
 Kind = Literal["datasheet", "published", "measured", "fitted", "derived", "assumed", "user"]
 """datasheet: the maker's; published: a list price or report; derived: computed from other figures here;
-fitted: from measurements by this project; assumed: nobody published it and we say so; user: set in a scenario."""
+fitted: from measurements by this project; assumed: nobody published it and we say so; user: set in a
+scenario."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,8 +39,8 @@ class Link:
     """One kind of network between pools.
 
     byte_per_s is the line rate of one NIC, port or GPU link, one direction; node_cap_byte_per_s bounds what
-    one node reaches however many NICs it has (TCP); effective_fraction is the share of line rate large transfers
-    reach.
+    one node reaches however many NICs it has (TCP); effective_fraction is the share of line rate that large
+    transfers reach; latency_s is the fixed time of one KV transfer, the engines' handshake included.
     """
 
     id: str

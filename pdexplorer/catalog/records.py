@@ -4,7 +4,7 @@ import math
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from importlib.resources import files
-from typing import Any, cast, get_args
+from typing import Any, get_args
 
 from pdexplorer.catalog.figure import Figure, Kind
 
@@ -77,7 +77,7 @@ def figures_of(
                     raise ValueError(f"{file}: {where}.{field} {problem}")
                 if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
                     raise ValueError(f"{file}: {where}.{field} = {value!r} must be a finite number")
-                found[field] = Figure(float(value), cast(Kind, kind), sources[source])
+                found[field] = Figure(float(value), kind, sources[source])
     return found
 
 
