@@ -8,13 +8,14 @@ from pdexplorer.catalog.records import data_tables, records_of
 from pdexplorer.infeasible import Infeasible
 
 ASKED_FOR = {
-    "accelerators": """a100_80_sxm h100_sxm h200_sxm h20_96 l40s b200_sxm gb200 rtx_pro_5000_48
-        rtx_pro_5000_72 rtx_pro_6000_ws rtx_pro_6000_server rtx4090 dgx_spark m5 m5_max m3_ultra mi300x ascend_910b""",
+    "accelerators": """a100_80_sxm h100_sxm h200_sxm h20_96 l40s b200_sxm gb200 rtx_pro_5000_48 rtx_pro_5000_72
+        rtx_pro_6000_ws rtx_pro_6000_server rtx4090 dgx_spark m5 m5_max m3_ultra mi300x ascend_910b""",
     "models": """llama_2_7b llama_3_1_8b llama_3_1_70b llama_3_1_405b qwen2_5_7b qwen2_5_72b qwen3_8b
-        qwen3_32b qwen3_30b_a3b qwen3_235b_a22b mixtral_8x7b deepseek_v3 deepseek_r1 kimi_k2 gpt_oss_20b gpt_oss_120b
-        glm_4_5""",
-    "links": """eth_10 eth_25 roce_100 roce_200 roce_400 roce_800 ib_hdr ib_ndr ib_xdr nvlink3 nvlink4 nvlink5
-        nvl72 pcie4_x16 pcie5_x16 tcp_10 tcp_25 tcp_100 tcp_200 tcp_400 tcp_fallback efa_v3_p5en""",
+        qwen3_32b qwen3_30b_a3b qwen3_235b_a22b mixtral_8x7b deepseek_v3 deepseek_r1 kimi_k2
+        gpt_oss_20b gpt_oss_120b glm_4_5""",
+    "links": """eth_10 eth_25 roce_100 roce_200 roce_400 roce_800 ib_hdr ib_ndr ib_xdr nvlink3 nvlink4
+        nvlink5 nvl72 pcie4_x16 pcie5_x16 tcp_10 tcp_25 tcp_100 tcp_200 tcp_400 tcp_fallback
+        efa_v3_p5en""",
     "engines": "vllm sglang trtllm vllm_2023",
 }
 
