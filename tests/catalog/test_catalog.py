@@ -8,8 +8,9 @@ from pdexplorer.catalog.records import data_tables, records_of
 from pdexplorer.infeasible import Infeasible
 
 ASKED_FOR = {
-    "accelerators": """a100_80_sxm h100_sxm h200_sxm h20_96 l40s b200_sxm gb200 rtx_pro_5000_48 rtx_pro_5000_72
-        rtx_pro_6000_ws rtx_pro_6000_server rtx4090 dgx_spark m5 m5_max m3_ultra mi300x ascend_910b""",
+    "accelerators": """a100_80_sxm h100_sxm h200_sxm h20_96 l40s b200_sxm gb200 rtx_pro_5000_48
+        rtx_pro_5000_72 rtx_pro_6000_ws rtx_pro_6000_server rtx4090 dgx_spark m5 m5_max m3_ultra mi300x
+        ascend_910b""",
     "models": """llama_2_7b llama_3_1_8b llama_3_1_70b llama_3_1_405b qwen2_5_7b qwen2_5_72b qwen3_8b
         qwen3_32b qwen3_30b_a3b qwen3_235b_a22b mixtral_8x7b deepseek_v3 deepseek_r1 kimi_k2
         gpt_oss_20b gpt_oss_120b glm_4_5""",
