@@ -1,0 +1,14 @@
+"""Keys the shell promises in its JSON."""
+
+EVALUATE_KEYS = {
+    "scenario", "colocated", "disaggregated", "hybrid", "verdict", "candidates", "model_version",
+}  # fmt: skip
+FLEET_KEYS = {
+    "feasible", "bottleneck", "instances", "gpus", "cost_usd_per_hour", "goodput_per_s",
+    "cost_usd_per_million_tokens", "cost_usd_per_million_output_tokens", "ttft_s", "tpot_s", "itl_s", "e2e_s",
+    "utilisation", "kv_transfer_s", "cost_per_request_usd",
+}  # fmt: skip
+VERDICT_KEYS = {
+    "decision", "decided_by", "goodput_per_dollar_ratio", "goodput_per_gpu_ratio", "cost_ratio", "confidence",
+    "vetoes", "reasons", "break_even",
+}  # fmt: skip

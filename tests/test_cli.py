@@ -1,0 +1,180 @@
+"""The shell: its JSON, its tables, and bad input as one line and exit 2."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pdexplorer.cli import main
+from tests.cli_cases import EVALUATE_KEYS, FLEET_KEYS, VERDICT_KEYS
+
+Shell = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def shell(capsys: pytest.CaptureFixture[str]) -> Shell:
+    def run(*arguments: str) -> tuple[int, str, str]:
+        status = main(arguments)
+        captured = capsys.readouterr()
+        return status, captured.out, captured.err
+
+    return run
+
+
+def answer(shell: Shell, *arguments: str) -> dict[str, Any]:
+    status, out, _ = shell(*arguments, "--json")
+    assert status == 0
+    assert not re.search(r"\b(NaN|Infinity)\b", out)
+    parsed: dict[str, Any] = json.loads(out)
+    return parsed
+
+
+def test_evaluate_has_the_promised_keys(shell: Shell) -> None:
+    found = answer(shell, "evaluate", "rag_h100")
+    assert set(found) == EVALUATE_KEYS
+    assert found["hybrid"] is None
+    assert set(found["verdict"]) >= VERDICT_KEYS
+    for fleet in ("colocated", "disaggregated"):
+        assert set(found[fleet]) >= FLEET_KEYS
+    assert found["candidates"]
+
+
+def test_a_name_a_file_and_a_link_ask_the_same(shell: Shell, tmp_path: Path) -> None:
+    file = tmp_path / "mine.toml"
+    source = Path(__file__).parents[1] / "presets" / "short_chat_h100.toml"
+    file.write_text(source.read_text().replace("order = 20", "") + "[network]\nlink = 'roce_200'\n")
+    by_file = answer(shell, "evaluate", str(file))
+    by_name = answer(shell, "evaluate", "short_chat_h100", "--set", "network.link=roce_200")
+    by_link = answer(shell, "evaluate", "http://host/?preset=short_chat_h100&network.link=roce_200")
+    assert by_file == by_name == by_link
+
+
+def test_people_get_the_verdict_first(shell: Shell) -> None:
+    status, out, err = shell("evaluate", "short_chat_h100")
+    assert (status, err) == (0, "")
+    assert out.splitlines()[2].startswith("Stay colocated")
+    for words in ("because", "flips if", "estimated", "$/M tokens", "kv transfer", "rests on"):
+        assert words in out
+
+
+def test_a_missing_figure_is_named_and_can_be_given(shell: Shell) -> None:
+    key = "overrides.ascend_910b.memory_bandwidth_gb_per_s"
+    status, out, _ = shell("evaluate", "ascend_910b")
+    assert status == 0
+    assert key in " ".join(out.split())
+    given = answer(
+        shell, "evaluate", "ascend_910b", "--set", f"{key}=1600", "overrides.ascend_910b.tdp_w=310"
+    )
+    assert given["scenario"]["overrides"]["ascend_910b"]["memory_bandwidth_gb_per_s"] == 1600
+
+
+def test_simulate_accounts_for_every_request(shell: Shell, tmp_path: Path) -> None:
+    out = tmp_path / "requests.csv"
+    arguments = ("simulate", "short_chat_h100", "--requests", "200", "--per-request", str(out))
+    found = answer(shell, *arguments)
+    for fleet in ("colocated", "disaggregated"):
+        assert found[fleet]["requests"] == found[fleet]["completed"] == 200
+        assert set(found[fleet]) >= FLEET_KEYS | {"simulated_s"}
+    assert len(out.read_text().splitlines()) == 401
+    assert answer(shell, *arguments) == found
+
+
+def test_simulate_replays_a_trace(shell: Shell, tmp_path: Path) -> None:
+    trace = tmp_path / "trace.csv"
+    rows = "".join(f"2023-11-16 18:00:{i:02d}.0000000,{500 + i},{20 + i}\n" for i in range(40))
+    trace.write_text("TIMESTAMP,ContextTokens,GeneratedTokens\n" + rows)
+    found = answer(shell, "simulate", "rag_h100", "--trace", str(trace), "--fleet", "colocated")
+    assert found["colocated"]["completed"] == 40
+    assert "disaggregated" not in found
+    windowed = answer(
+        shell, "simulate", "rag_h100", "--trace", str(trace), "--fleet", "colocated", "--window", "10:20"
+    )
+    assert windowed["colocated"]["requests"] == 10
+
+
+def test_presets_and_catalog_are_listed(shell: Shell) -> None:
+    assert "rag_h100" in shell("presets")[1]
+    assert "accelerators" in shell("catalog")[1]
+    for kind, entry in (("accelerators", "h20_96"), ("models", "deepseek_v3"), ("networks", "tcp_fallback")):
+        assert entry in shell("catalog", kind)[1]
+        assert entry in json.loads(shell("catalog", kind, "--json")[1])
+
+
+def test_steptime_adds_its_columns(shell: Shell, tmp_path: Path) -> None:
+    points, out = tmp_path / "points.csv", tmp_path / "out.csv"
+    points.write_text(
+        "system,model,phase,batch,new_tokens,context_tokens\nh100_sxm,qwen3_8b,prefill,1,2048,2048\n"
+    )
+    assert shell("steptime", str(points), "--overhead", "engine", "--out", str(out))[0] == 0
+    header, row = out.read_text().splitlines()
+    assert header.split(",")[-3:-1] == ["predicted_ms", "overhead"]
+    assert ",engine," in row
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("evaluate",), "SCENARIO"),
+        (("evaluate", "rag_h10"), "rag_h100"),
+        (("evaluate", "rag_h100", "--set", "slo.ttft=1"), "slo.ttft_s"),
+        (("evaluate", "rag_h100", "--set", "slo.ttft_s=-1"), "above 0"),
+        (("evaluate", "rag_h100", "--set", "slo.ttft_s"), "key=value"),
+        (("evaluate", "rag_h100", "--set", "model.name=gpt5"), "model.name = gpt5"),
+        (("evaluate", "?preset=rag_h100&slo.tpot_ms=fast"), "slo.tpot_ms = fast"),
+        (("evaluate", "?preset=../x"), "preset = ../x"),
+        (("evaluate", "{folder}"), "is a folder"),
+        (("evaluate", "{folder}/none.toml"), "cannot be read"),
+        (("evaluate", "{folder}/empty.toml"), "is empty"),
+        (("evaluate", "{folder}/broken.toml"), "not valid TOML"),
+        (("evaluate", "{folder}/broken.csv"), "not valid TOML"),
+        (("evaluate", "a\0b"), "SCENARIO"),
+        (("simulate", "rag_h100", "--requests", "0"), "--requests 0"),
+        (("simulate", "rag_h100", "--rate-scale", "nan"), "--rate-scale nan"),
+        (("simulate", "rag_h100", "--seed", "-1"), "--seed -1"),
+        (("simulate", "rag_h100", "--fleet", "all"), "choose from"),
+        (("simulate", "rag_h100", "--window", "1:2"), "only with --trace"),
+        (("simulate", "rag_h100", "--trace", "{folder}/broken.csv", "--window", "9:2"), "START:END"),
+        (("simulate", "rag_h100", "--trace", "{folder}/broken.csv"), "-5"),
+        (("simulate", "rag_h100", "--trace", "{folder}/none.csv"), "none.csv"),
+        (("simulate", "rag_h100", "--trace", "{folder}/empty.toml"), "empty"),
+        (("simulate", "short_chat_h100", "--requests", "2", "--per-request", "{folder}"), "irectory"),
+        (("steptime", "{folder}/none.csv"), "none.csv"),
+        (("steptime", "{folder}/empty.toml"), "empty"),
+        (("app", "--port", "x"), "--port x"),
+        (("dance",), "dance"),
+    ],
+)
+def test_bad_input_is_one_line_and_exit_2(
+    shell: Shell, tmp_path: Path, arguments: tuple[str, ...], says: str
+) -> None:
+    (tmp_path / "empty.toml").write_text("")
+    (tmp_path / "broken.toml").write_text("[slo")
+    (tmp_path / "broken.csv").write_text(
+        "TIMESTAMP,ContextTokens,GeneratedTokens\n2023-11-16 18:00:00.0000000,-5,20\n"
+    )
+    status, out, err = shell(*(argument.format(folder=tmp_path) for argument in arguments))
+    assert (status, out) == (2, "")
+    assert err.count("\n") == 1
+    assert says in err
+    assert len(err) < 600
+
+
+def test_a_team_preset_that_is_broken_does_not_stop_the_shell(tmp_path: Path) -> None:
+    (tmp_path / "bad.toml").write_text("title = 3")
+    done = subprocess.run(
+        [sys.executable, "-m", "pdexplorer", "presets"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+        env={**os.environ, "PDEXPLORER_PRESETS": str(tmp_path)},
+    )
+    assert done.returncode == 0
+    assert "bad.toml" in done.stderr
+    assert "rag_h100" in done.stdout
