@@ -83,7 +83,7 @@ def _arrivals(rows: TraceRows, seed: int) -> NDArray[np.float64]:
     ticks, tick_of, count = np.unique(stamps, return_inverse=True, return_counts=True)
     shared = count[count > 1].sum()
     if shared <= 0.5 * len(stamps) or len(ticks) < 2:
-        return stamps
+        return np.asarray(stamps)
     gaps = np.diff(ticks)
     width = np.minimum(np.append(gaps, np.median(gaps)), np.median(gaps))
     draws = np.random.default_rng(np.random.SeedSequence(seed)).random(len(stamps))

@@ -1,0 +1,67 @@
+"""Requests coming in: at their times, or a fixed number in flight."""
+
+from collections.abc import Callable, Generator
+
+import simpy
+from simpy.events import Event
+
+from pdexplorer.simulator.events import call_at
+from pdexplorer.simulator.sequence import Sequence
+from pdexplorer.workload.requests import Requests
+
+
+class Source:
+    """Makes each request as it arrives and hands it on after the router's time.
+
+    Open loop: at the requests' own times. Closed loop: `concurrency` at time 0, then one as each leaves.
+    """
+
+    def __init__(
+        self,
+        env: simpy.Environment,
+        requests: Requests,
+        deliver: Callable[[Sequence], None],
+        router_overhead_s: float,
+        concurrency: int | None,
+    ) -> None:
+        self.env = env
+        self.deliver = deliver
+        self.router_overhead_s = router_overhead_s
+        self.closed = concurrency is not None
+        self.arrival_s = requests.arrival_s.tolist()
+        self.input_tokens = requests.input_tokens.tolist()
+        self.cached_tokens = requests.cached_tokens.tolist()
+        self.output_tokens = requests.output_tokens.tolist()
+        self.last_arrival_s = self.arrival_s[-1] if self.arrival_s and not self.closed else 0.0
+        self.next = 0
+        self.total = len(self.arrival_s)
+        if concurrency is None:
+            env.process(self._open())
+        else:
+            for _ in range(min(concurrency, self.total)):
+                self._release()
+
+    def left(self) -> None:
+        """A request has left the fleet."""
+        if self.closed and self.next < self.total:
+            self._release()
+
+    def _make(self, row: int, arrival_s: float) -> Sequence:
+        return Sequence(
+            row, arrival_s, self.input_tokens[row], self.cached_tokens[row], self.output_tokens[row]
+        )
+
+    def _open(self) -> Generator[Event, None, None]:
+        env, overhead = self.env, self.router_overhead_s
+        for row, arrival_s in enumerate(self.arrival_s):
+            delay = arrival_s + overhead - env._now
+            if delay > 0.0:
+                yield env.timeout(delay)
+            self.next = row + 1
+            self.deliver(self._make(row, arrival_s))
+
+    def _release(self) -> None:
+        sequence = self._make(self.next, self.env.now)
+        self.next += 1
+        # Delivered by an event of its own: a request that leaves at once must not recurse into the next.
+        call_at(self.env, self.env.now + self.router_overhead_s, lambda event: self.deliver(sequence))

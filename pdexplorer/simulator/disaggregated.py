@@ -1,0 +1,255 @@
+"""A disaggregated fleet replayed: prefill pool, transfers with contention, decode pool.
+
+A request goes to a prefill instance by the router; a decode instance is chosen when its KV can first move:
+as its prefill starts where layers stream, else as it ends. KV moves once the decode side has reserved
+memory for it; where there is none at the start of prefill, all of it is sent after prefill. The fixed
+latency and the second router hop follow the last byte. A sequence preempted on the decode side is
+recomputed there.
+"""
+
+from collections import deque
+from collections.abc import Callable
+
+import numpy as np
+import simpy
+
+from pdexplorer.simulator.arrivals import Source
+from pdexplorer.simulator.engine import Engine
+from pdexplorer.simulator.events import call_at
+from pdexplorer.simulator.gaps import GapHistogram
+from pdexplorer.simulator.link import Link
+from pdexplorer.simulator.options import SimulationOptions
+from pdexplorer.simulator.prefill import PrefillInstance
+from pdexplorer.simulator.records import (
+    COMPLETED,
+    REFUSED,
+    UNFINISHED,
+    RecordTable,
+    SimulationResult,
+    simulation_result,
+)
+from pdexplorer.simulator.router import router_of
+from pdexplorer.simulator.sequence import LEFT, WAITING, Sequence
+from pdexplorer.simulator.series import Sampler
+from pdexplorer.simulator.specs import EngineSpec, LinkSpec, PrefillSpec
+from pdexplorer.simulator.usage import pool_usage
+from pdexplorer.workload.requests import Requests
+
+
+class Disaggregated:
+    """The fleet's state. kv_bytes: what each request's transfer moves. engine_class: for tests."""
+
+    def __init__(
+        self,
+        prefill: PrefillSpec,
+        decode: EngineSpec,
+        link: LinkSpec,
+        first_token_from_prefill: bool,
+        kv_bytes: list[float],
+        requests: Requests,
+        options: SimulationOptions,
+        engine_class: Callable[..., Engine] = Engine,
+    ) -> None:
+        self.env = env = simpy.Environment()
+        self.prefill = prefill
+        self.decode = decode
+        self.first_token_from_prefill = first_token_from_prefill
+        self.kv_bytes = kv_bytes
+        self.requests = requests
+        self.options = options
+        self.overlap_layers = link.overlap_layers
+        self.after_bytes_s = link.latency_s + options.router_overhead_s
+        self.gaps = GapHistogram()
+        self.table = RecordTable(len(requests))
+        self.left = 0
+        self.done = env.event()
+        self.inside: dict[int, Sequence] = {}
+        self.link = Link(link, prefill.instances, decode.instances)
+        self.central = options.routing == "central_queue"
+        self.prefill_router = router_of(options.routing, prefill.instances)
+        self.decode_router = router_of(options.routing, decode.instances)
+        shared: deque[Sequence] = deque()
+        self.prefills = [
+            PrefillInstance(env, index, prefill, shared if self.central else deque(), self)
+            for index in range(prefill.instances)
+        ]
+        self.pending: list[deque[Sequence]] = [deque() for _ in range(decode.instances)]
+        self.engines = [
+            engine_class(env, decode, self.gaps, self._finished, self._room_at(index))
+            for index in range(decode.instances)
+        ]
+        self.source = Source(
+            env, requests, self._arrive, options.router_overhead_s, options.closed_loop_concurrency
+        )
+        self.sampled = (0.0, 0.0)
+        self.sampler = Sampler(env, self._sample, options.samples, self.source.last_arrival_s)
+
+    def run(self) -> SimulationResult:
+        """Replay until every request has left or the horizon is reached."""
+        env = self.env
+        if self.options.horizon_s is not None:
+            call_at(env, self.options.horizon_s, lambda event: self._stop())
+        if len(self.requests):
+            env.run(until=self.done)
+        now_s = env.now
+        for instance in self.prefills:
+            instance.close(now_s)
+        for engine in self.engines:
+            engine.close(now_s)
+        for sequence in self.inside.values():
+            if sequence.transfer_end_s > now_s:
+                sequence.transfer_end_s = float("nan")
+            if sequence.transfer_start_s > now_s:
+                sequence.transfer_start_s = float("nan")
+            self.table.write(sequence, UNFINISHED, float("nan"))
+        return simulation_result(
+            table=self.table,
+            requests=self.requests,
+            gaps=self.gaps,
+            pools={
+                "prefill": pool_usage([instance.usage for instance in self.prefills]),
+                "decode": pool_usage([engine.usage for engine in self.engines]),
+            },
+            link={
+                "egress": np.array(self.link.egress_busy_s),
+                "ingress": np.array(self.link.ingress_busy_s),
+                "fabric": np.array([self.link.fabric_busy_s]),
+            },
+            bytes_moved=self.link.bytes_moved,
+            series=self.sampler.arrays(),
+            simulated_s=now_s,
+            warmup_s=self.options.warmup_s,
+        )
+
+    # --- prefill side ---
+
+    def _arrive(self, sequence: Sequence) -> None:
+        prefill, decode = self.prefill, self.decode
+        if (
+            sequence.input_tokens > prefill.kv_blocks * prefill.block_tokens
+            or sequence.input_tokens + sequence.output_tokens - 1 > decode.kv_blocks * decode.block_tokens
+        ):
+            self._leave(sequence, REFUSED, float("nan"))
+            return
+        self.inside[sequence.index] = sequence
+        if self.central:
+            self.prefills[0].queue.append(sequence)
+            for instance in self.prefills:
+                if instance.step_event is None and instance.fits(sequence):
+                    instance.attend()
+                    break
+            return
+        index = self.prefill_router.choose()
+        self.prefill_router.change(index, sequence.input_tokens - sequence.cached_tokens)
+        self.prefills[index].queue.append(sequence)
+        self.prefills[index].attend()
+
+    def prefill_started(self, sequence: Sequence, duration_s: float) -> None:
+        """Stream the layers that will be done before the last one, if the decode side has room now."""
+        layers = self.overlap_layers
+        if not layers or (self.first_token_from_prefill and sequence.output_tokens == 1):
+            return
+        index = self._choose_decode(sequence)
+        if self.pending[index] or not self.engines[index].reserve(sequence, self._context(sequence)):
+            return
+        sequence.transfer_start_s = start_s = self.env.now + duration_s / layers
+        ahead = self.kv_bytes[sequence.index] * (layers - 1) / layers
+        self.link.send(sequence.prefill_instance, index, ahead, start_s)
+
+    def prefilled(self, sequence: Sequence) -> None:
+        """Prefill is over: send what has not been sent, once there is room for it."""
+        if not self.central:
+            load = sequence.input_tokens - sequence.cached_tokens
+            self.prefill_router.change(sequence.prefill_instance, -load)
+        sequence.state = WAITING
+        if self.first_token_from_prefill:
+            sequence.first_token_s = self.env.now
+            sequence.generated = 1
+            if sequence.output_tokens == 1:
+                sequence.state = LEFT
+                self.prefills[sequence.prefill_instance].release(sequence)
+                self._completed(sequence)
+                return
+        if sequence.reserved:
+            self._send(sequence, self.kv_bytes[sequence.index] / self.overlap_layers)
+            return
+        index = sequence.decode_instance
+        if index < 0:
+            index = self._choose_decode(sequence)
+        self.pending[index].append(sequence)
+        self._send_pending(index)
+
+    # --- transfer ---
+
+    def _choose_decode(self, sequence: Sequence) -> int:
+        index = self.decode_router.choose()
+        self.decode_router.change(index, 1.0)
+        sequence.decode_instance = index
+        return index
+
+    def _context(self, sequence: Sequence) -> int:
+        """Tokens its first decode iteration reads: the prompt, and the first token where prefill made it."""
+        return sequence.input_tokens + (1 if self.first_token_from_prefill else 0)
+
+    def _room_at(self, index: int) -> Callable[[], None]:
+        return lambda: self._send_pending(index)
+
+    def _send_pending(self, index: int) -> None:
+        pending, engine = self.pending[index], self.engines[index]
+        while pending and engine.reserve(pending[0], self._context(pending[0])):
+            sequence = pending.popleft()
+            sequence.transfer_start_s = self.env.now
+            self._send(sequence, self.kv_bytes[sequence.index])
+
+    def _send(self, sequence: Sequence, size_bytes: float) -> None:
+        engine = self.engines[sequence.decode_instance]
+        engine.in_transfer += 1
+        engine.show_waiting()
+        self.prefills[sequence.prefill_instance].moving(1)
+        sent_s = self.link.send(sequence.prefill_instance, sequence.decode_instance, size_bytes, self.env.now)
+        sequence.transfer_end_s = sent_s + self.after_bytes_s
+        call_at(self.env, sequence.transfer_end_s, lambda event: self._received(sequence))
+
+    def _received(self, sequence: Sequence) -> None:
+        prefill = self.prefills[sequence.prefill_instance]
+        prefill.moving(-1)
+        prefill.release(sequence)
+        engine = self.engines[sequence.decode_instance]
+        engine.in_transfer -= 1
+        engine.receive(sequence)
+
+    # --- leaving ---
+
+    def _finished(self, sequence: Sequence) -> None:
+        self.decode_router.change(sequence.decode_instance, -1.0)
+        self._completed(sequence)
+
+    def _completed(self, sequence: Sequence) -> None:
+        del self.inside[sequence.index]
+        self._leave(sequence, COMPLETED, self.env.now)
+
+    def _leave(self, sequence: Sequence, status: str, finish_s: float) -> None:
+        self.table.write(sequence, status, finish_s)
+        self.left += 1
+        if self.left == len(self.requests):
+            self._stop()
+        else:
+            self.source.left()
+
+    def _stop(self) -> None:
+        if not self.done.triggered:
+            self.done.succeed()
+
+    def _sample(self) -> tuple[float, ...]:
+        now_s, engines, prefills = self.env.now, self.engines, self.prefills
+        queues = prefills[:1] if self.central else prefills
+        waiting = sum(len(each.queue) for each in queues) + sum(len(each.waiting) for each in engines)
+        batch = sum(engine.decodes.size for engine in engines)
+        held = sum(engine.kv_blocks_held(now_s) for engine in engines)
+        moving = sum(engine.in_transfer for engine in engines)
+        before_s, before_busy_s = self.sampled
+        busy_s = sum(self.link.egress_busy_s)
+        self.sampled = (now_s, busy_s)
+        elapsed_s = (now_s - before_s) * len(prefills)
+        use = (busy_s - before_busy_s) / elapsed_s if elapsed_s > 0 else 0.0
+        return waiting, batch, held / max(1, self.decode.kv_blocks * len(engines)), moving, use

@@ -1,0 +1,309 @@
+"""One continuously batching instance: colocated, or of a decode pool.
+
+Every step is either mixed (prefill chunks, with the decode batch along where the policy says so) or
+decode-only. Decode-only stretches run as one macro-step: k iterations take k·A + B·(k·C + b·k(k−1)/2), C
+being the batch's total context. A stretch ends where that stops holding or something changes: a sequence
+finishes or reaches the window, KV blocks run out, or a request comes in that can be admitted (then at the
+next iteration boundary).
+
+Conventions. A decode iteration over a sequence reads `context` tokens, the one fed included; before it the
+sequence holds blocks for context − 1 of them. A prompt's blocks are taken at admission, cached ones too.
+Preemption takes the latest admitted, frees its blocks and puts it at the head of the queue, to prefill
+prompt and generated tokens again.
+"""
+
+import math
+from collections import deque
+from collections.abc import Callable
+
+import simpy
+from simpy.events import Event
+
+from pdexplorer.simulator.batch import DecodeBatch
+from pdexplorer.simulator.events import AFTER_ARRIVALS, call_at
+from pdexplorer.simulator.gaps import GapHistogram
+from pdexplorer.simulator.kv import BlockPool
+from pdexplorer.simulator.policies import POLICIES, Chunk
+from pdexplorer.simulator.sequence import DECODING, LEFT, PREFILLING, WAITING, Sequence
+from pdexplorer.simulator.specs import EngineSpec
+from pdexplorer.simulator.usage import BLOCKED, BUSY, IDLE, InstanceUsage
+from pdexplorer.simulator.work import prefill_work
+
+
+class Engine:
+    """State of one instance. on_finish(sequence) is called as a sequence leaves; on_room() after KV was
+    freed.
+    """
+
+    def __init__(
+        self,
+        env: simpy.Environment,
+        spec: EngineSpec,
+        gaps: GapHistogram,
+        on_finish: Callable[[Sequence], None],
+        on_room: Callable[[], None] | None = None,
+    ) -> None:
+        self.env = env
+        self.timer = spec.timer
+        self.window = spec.timer.window_tokens
+        self.max_batch = spec.max_batch
+        self.chunk_tokens = spec.chunk_tokens
+        self.choose_chunks = POLICIES[spec.policy]
+        self.gaps = gaps
+        self.kv = BlockPool(spec.kv_blocks, spec.block_tokens, spec.watermark_blocks)
+        self.decodes = DecodeBatch(self.kv, self.window, gaps)
+        self.on_finish = on_finish
+        self.on_room = on_room
+        self.usage = InstanceUsage()
+
+        self.waiting: deque[Sequence] = deque()
+        self.partial: Sequence | None = None
+        self.arrived: list[Sequence] = []
+        self.inbound = 0  # reserved here, still on their way
+        self.in_transfer = 0  # of those, with prefill over
+
+        self.admitted: list[Sequence] = []
+        self.admissions = 0
+
+        self.step_end: Event | None = None  # of the step now running, or of a start at this very time
+        self.chunks: list[Chunk] = []
+        self.decoding = False
+        self.running = False
+        self.start_s = 0.0
+        self.end_s = 0.0
+        self.steps = 0
+        self.base_s = 0.0  # k iterations take k·base_s + k²·ramp_s
+        self.ramp_s = 0.0
+        self.prefill_share = 0.0
+        self.freed = False
+        self._on_step = self._step
+
+    # --- what comes in ---
+
+    def submit(self, sequence: Sequence) -> None:
+        """A prompt to prefill and decode here."""
+        self.waiting.append(sequence)
+        self._attend(len(self.waiting) == 1 and self._may_admit(sequence))
+
+    def reserve(self, sequence: Sequence, context: int) -> bool:
+        """Take KV for a sequence that will come with `context` − 1 tokens of it, if there is room."""
+        kv = self.kv
+        if self.waiting or self.decodes.size + self.inbound + (self.partial is not None) >= self.max_batch:
+            return False
+        blocks = kv.blocks_of(context - 1)
+        if self.running and self.decoding and self.decodes.size:
+            # The running stretch takes blocks as it goes: those begun are gone, later ones may cut it short.
+            begun = self._taken(self.env.now)
+            if blocks + begun > kv.free - kv.watermark:
+                return False
+            kv.free -= blocks
+            self._shorten(kv.steps_that_fit(self.decodes.iteration, self.steps, self.decodes.size))
+        elif kv.admits(blocks):
+            kv.free -= blocks
+        else:
+            return False
+        self.inbound += 1
+        sequence.reserved = True
+        return True
+
+    def receive(self, sequence: Sequence) -> None:
+        """A reserved sequence has arrived with its KV and decodes from the next iteration on."""
+        self.arrived.append(sequence)
+        self._attend(True)
+
+    def show_waiting(self) -> None:
+        """While no step runs: idle, or blocked where all that is pending here is in transfer."""
+        if not self.running:
+            self.usage.enter(BLOCKED if self.in_transfer else IDLE, self.env.now)
+
+    def close(self, now_s: float) -> None:
+        """End of the replay: account for the step now running up to here."""
+        if self.running:
+            self._account(now_s - self.start_s)
+            self.running = False
+        self.usage.enter(BUSY, now_s)
+
+    def kv_blocks_held(self, now_s: float) -> int:
+        """Blocks in use now, those of the running iteration included."""
+        held = self.kv.blocks - self.kv.free
+        if self.running and self.decoding and self.decodes.size:
+            held += self._taken(now_s)
+        return held
+
+    def _may_admit(self, sequence: Sequence) -> bool:
+        """Whether this waiting sequence could come in at the next boundary: never no where it could."""
+        return (
+            self.decodes.size + self.inbound + (self.partial is not None) < self.max_batch
+            and self.decodes.size < self.chunk_tokens
+            and self.kv.admits(self.kv.blocks_of(sequence.input_tokens + sequence.generated))
+        )
+
+    def _attend(self, changes_step: bool) -> None:
+        if self.step_end is None:
+            self.step_end = call_at(self.env, self.env.now, self._on_step, AFTER_ARRIVALS)
+        elif changes_step and self.steps > 1:
+            self._shorten(self._steps_until(self.env.now))
+
+    def _steps_until(self, now_s: float) -> int:
+        """Iterations of the running stretch up to its first boundary from now on, at least 1."""
+        elapsed_s = now_s - self.start_s
+        base, ramp = self.base_s, self.ramp_s
+        if ramp > 0.0:
+            steps = int((math.sqrt(base * base + 4.0 * ramp * elapsed_s) - base) / (2.0 * ramp)) + 1
+        else:
+            steps = int(elapsed_s / base) + 1
+        while steps > 1 and (steps - 1) * (base + (steps - 1) * ramp) >= elapsed_s:
+            steps -= 1
+        while steps * (base + steps * ramp) < elapsed_s:
+            steps += 1
+        return steps
+
+    def _taken(self, now_s: float) -> int:
+        """Blocks that the iterations of the running stretch begun so far have taken."""
+        begun = 1 if self.steps == 1 else min(self.steps, self._steps_until(now_s))
+        return self.kv.taken(self.decodes.iteration, begun, self.decodes.size)
+
+    def _shorten(self, steps: int) -> None:
+        if steps < self.steps:
+            self.steps = steps
+            self.end_s = self.start_s + steps * (self.base_s + steps * self.ramp_s)
+            self.step_end = call_at(self.env, self.end_s, self._on_step, AFTER_ARRIVALS)
+
+    # --- steps ---
+
+    def _step(self, event: Event) -> None:
+        """A step ends here, or an idle instance was woken; start the next."""
+        if event is not self.step_end:
+            return  # the stretch was cut since
+        now_s = self.env._now
+        if self.running:
+            self._account(now_s - self.start_s)
+            self._finish_step(now_s)
+        if self.arrived:
+            arrived, self.arrived = self.arrived, []
+            for sequence in arrived:
+                self.inbound -= 1
+                self.admit(sequence)
+                self.decodes.join(sequence, now_s)
+        self.chunks, self.decoding = self.choose_chunks(self)
+        if self.chunks:
+            self._start_mixed(now_s)
+        elif self.decodes.size:
+            self._start_decode(now_s)
+        else:
+            self.running = False
+            self.steps = 0
+            self.step_end = None
+            self.usage.enter(BLOCKED if self.in_transfer else IDLE, now_s)
+        if self.freed:
+            self.freed = False
+            if self.on_room is not None:
+                self.on_room()
+
+    def _start_mixed(self, now_s: float) -> None:
+        for sequence, _ in self.chunks:
+            if sequence.prefill_start_s != sequence.prefill_start_s:  # NaN: its first chunk
+                sequence.prefill_start_s = now_s
+        work = prefill_work(self.chunks, self.window)
+        decodes = self.decodes
+        batch = decodes.size if self.decoding else 0
+        alone_s = self.timer.mixed_s(*work, 0, 0.0, 0.0)
+        if batch == 0:
+            self.prefill_share = 1.0
+            self._run(now_s, 1, alone_s, 0.0)
+            return
+        context_sum, window_sum = float(decodes.context_sum), float(decodes.window_sum)
+        a, full, windowed = self.timer.decode_coefficients(batch)
+        decode_s = a + full * context_sum + windowed * window_sum
+        self.prefill_share = alone_s / (alone_s + decode_s)
+        self._run(now_s, 1, self.timer.mixed_s(*work, batch, context_sum, window_sum), 0.0)
+
+    def _start_decode(self, now_s: float) -> None:
+        decodes = self.decodes
+        a, full, windowed = self.timer.decode_coefficients(decodes.size)
+        ramp = 0.5 * (full * decodes.size + windowed * decodes.below_window)
+        first_s = a + full * decodes.context_sum + windowed * decodes.window_sum
+        self.prefill_share = 0.0
+        self._run(now_s, decodes.steps_ahead(), first_s - ramp, ramp)
+
+    def _run(self, now_s: float, steps: int, base_s: float, ramp_s: float) -> None:
+        if not self.running:
+            self.running = True
+            self.usage.enter(BUSY, now_s)
+        self.start_s = now_s
+        self.steps = steps
+        self.base_s = base_s
+        self.ramp_s = ramp_s
+        self.end_s = now_s + steps * (base_s + steps * ramp_s)
+        self.step_end = call_at(self.env, self.end_s, self._on_step, AFTER_ARRIVALS)
+
+    def _account(self, elapsed_s: float) -> None:
+        share = self.prefill_share
+        self.usage.prefill_busy_s += elapsed_s * share
+        self.usage.decode_busy_s += elapsed_s * (1.0 - share)
+
+    def _finish_step(self, now_s: float) -> None:
+        if self.decoding and self.decodes.size:
+            for sequence in self.decodes.advance(self.steps, self.start_s, self.base_s, self.ramp_s, now_s):
+                self._finished(sequence)
+        if self.chunks:
+            for sequence, tokens in self.chunks:
+                sequence.past_tokens += tokens
+                if sequence.past_tokens == sequence.target_tokens:
+                    if sequence is self.partial:
+                        self.partial = None
+                    self._prefilled(sequence, now_s)
+                else:
+                    self.partial = sequence
+
+    # --- a sequence's way ---
+
+    def _prefilled(self, sequence: Sequence, now_s: float) -> None:
+        sequence.generated += 1
+        if sequence.prefill_end_s != sequence.prefill_end_s:  # NaN: not recomputed
+            sequence.prefill_end_s = now_s
+        if sequence.generated == 1:
+            sequence.first_token_s = now_s
+        else:
+            self.gaps.add(now_s - sequence.last_token_s, 1)
+        if sequence.generated == sequence.output_tokens:
+            self.kv.free += self.kv.blocks_of(sequence.target_tokens)
+            self._finished(sequence)
+        else:
+            self.decodes.join(sequence, now_s)
+
+    def _finished(self, sequence: Sequence) -> None:
+        sequence.state = LEFT
+        self.freed = True
+        self.on_finish(sequence)
+
+    def admit(self, sequence: Sequence) -> None:
+        """Note the order of admission: the latest is preempted first."""
+        if len(self.admitted) > 2 * self.decodes.size + 64:
+            self.admitted = [each for each in self.admitted if each.state in (PREFILLING, DECODING)]
+        self.admissions += 1
+        sequence.admitted = self.admissions
+        self.admitted.append(sequence)
+
+    def make_room(self) -> int:
+        """Preempt until the next decode iteration's blocks fit; how many it will take."""
+        kv, decodes = self.kv, self.decodes
+        slot = decodes.iteration % kv.block_tokens
+        if kv.phase[slot] <= kv.free:
+            return kv.phase[slot]
+        while kv.phase[slot] > kv.free:
+            victim = self.admitted.pop()
+            if victim.state == DECODING or victim.state == PREFILLING:
+                self._preempt(victim)
+        decodes.drop_stale()
+        return kv.phase[slot]
+
+    def _preempt(self, victim: Sequence) -> None:
+        if victim.state == DECODING:
+            self.decodes.preempt(victim)
+        else:
+            self.partial = None
+            self.kv.free += self.kv.blocks_of(victim.target_tokens)
+        victim.state = WAITING
+        victim.preemptions += 1
+        self.waiting.appendleft(victim)

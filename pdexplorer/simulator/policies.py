@@ -1,0 +1,105 @@
+"""Which prompts a step prefills, by scheduling policy, and whether the decode batch runs along.
+
+chunked: decodes first, prefill fills the token budget (vLLM v1). prefill_first: while a prompt can be
+admitted, steps prefill only, chunked to the budget, and decodes wait (SGLang's default). unchunked: the
+same with whole prompts, as many as fit the budget and at least one (vLLM of 2023).
+"""
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from pdexplorer.simulator.sequence import PREFILLING, Sequence
+
+if TYPE_CHECKING:
+    from pdexplorer.simulator.engine import Engine
+
+Chunk = tuple[Sequence, int]
+"""A sequence and how many of its prompt tokens a step computes."""
+
+
+def chunked(engine: "Engine") -> tuple[list[Chunk], bool]:
+    """Decodes first; what is left of the budget prefills, in order of admission."""
+    due_blocks = engine.make_room() if engine.decodes.size else 0
+    if not engine.waiting and engine.partial is None:
+        return [], True
+    return _fill(engine, engine.chunk_tokens - engine.decodes.size, due_blocks), True
+
+
+def prefill_first(engine: "Engine") -> tuple[list[Chunk], bool]:
+    """Prefill while there is any to do, in chunks."""
+    if engine.waiting or engine.partial is not None:
+        chunks = _fill(engine, engine.chunk_tokens, 0)
+        if chunks:
+            return chunks, False
+    if engine.decodes.size:
+        engine.make_room()
+    return [], True
+
+
+def unchunked(engine: "Engine") -> tuple[list[Chunk], bool]:
+    """Prefill while there is any to do, whole prompts."""
+    chunks: list[Chunk] = []
+    budget = engine.chunk_tokens
+    while engine.waiting:
+        head = engine.waiting[0]
+        if chunks and head.input_tokens + head.generated - head.cached_tokens > budget:
+            break
+        if not _admit_head(engine, len(chunks), 0):
+            break
+        new = head.target_tokens - head.past_tokens
+        chunks.append((head, new))
+        budget -= new
+        if budget <= 0:
+            break
+    if chunks:
+        return chunks, False
+    if engine.decodes.size:
+        engine.make_room()
+    return [], True
+
+
+def _fill(engine: "Engine", budget: int, due_blocks: int) -> list[Chunk]:
+    chunks: list[Chunk] = []
+    partial = engine.partial
+    if partial is not None and budget > 0:
+        new = min(budget, partial.target_tokens - partial.past_tokens)
+        chunks.append((partial, new))
+        budget -= new
+    while budget > 0 and engine.waiting:
+        head = engine.waiting[0]
+        if not _admit_head(engine, len(chunks), due_blocks):
+            break
+        new = min(budget, head.target_tokens - head.past_tokens)
+        chunks.append((head, new))
+        budget -= new
+    return chunks
+
+
+def _admit_head(engine: "Engine", chunks: int, due_blocks: int) -> bool:
+    """Move the head of the queue in, with KV for its whole prompt and what it had generated.
+
+    due_blocks: what the decode batch takes in the same step. After a preemption nothing comes in: what is
+    free is less than the head, preempted last, gave back.
+    """
+    head = engine.waiting[0]
+    if engine.decodes.size + engine.inbound + chunks >= engine.max_batch:
+        return False
+    tokens = head.input_tokens + head.generated
+    blocks = engine.kv.blocks_of(tokens)
+    if not engine.kv.admits(blocks + due_blocks):
+        return False
+    engine.waiting.popleft()
+    if not engine.waiting:
+        engine.freed = True  # reservations wait while prompts do
+    engine.kv.free -= blocks
+    head.target_tokens = tokens
+    head.past_tokens = head.cached_tokens
+    head.state = PREFILLING
+    engine.admit(head)
+    return True
+
+
+POLICIES: Mapping[str, Callable[["Engine"], tuple[list[Chunk], bool]]] = MappingProxyType(
+    {"chunked": chunked, "prefill_first": prefill_first, "unchunked": unchunked}
+)

@@ -1,0 +1,131 @@
+"""One instance of a prefill pool: whole prompts, first come first served, several a step up to a token
+budget.
+
+KV of a prompt is taken when its step starts and given back when its transfer has ended, so slow transfers
+stall prefill once memory is full.
+"""
+
+from collections import deque
+from typing import Protocol
+
+import simpy
+from simpy.events import Event
+
+from pdexplorer.simulator.events import AFTER_ARRIVALS, call_at
+from pdexplorer.simulator.sequence import PREFILLING, Sequence
+from pdexplorer.simulator.specs import PrefillSpec
+from pdexplorer.simulator.usage import BLOCKED, BUSY, IDLE, InstanceUsage
+from pdexplorer.simulator.work import prefill_work
+
+
+class PrefillListener(Protocol):
+    """Who is told of a prompt's progress."""
+
+    def prefill_started(self, sequence: Sequence, duration_s: float) -> None: ...
+
+    def prefilled(self, sequence: Sequence) -> None: ...
+
+
+class PrefillInstance:
+    """State of one instance; `queue` may be shared by the pool."""
+
+    def __init__(
+        self,
+        env: simpy.Environment,
+        index: int,
+        spec: PrefillSpec,
+        queue: deque[Sequence],
+        listener: PrefillListener,
+    ) -> None:
+        self.env = env
+        self.index = index
+        self.spec = spec
+        self.window = spec.timer.window_tokens
+        self.queue = queue
+        self.listener = listener
+        self.free_blocks = spec.kv_blocks
+        self.transfers = 0  # under way after prefill, holding KV here
+        self.running: list[Sequence] = []
+        self.step_event: Event | None = None
+        self.start_s = 0.0
+        self.usage = InstanceUsage()
+        self._on_step = self._step
+
+    def attend(self) -> None:
+        """Something came in, or KV was freed: start if no step runs."""
+        if self.step_event is None:
+            self.step_event = call_at(self.env, self.env.now, self._on_step, AFTER_ARRIVALS)
+
+    def moving(self, transfers: int) -> None:
+        """That many more transfers, or fewer, are under way from here."""
+        self.transfers += transfers
+        if not self.running:
+            self._show_waiting()
+
+    def release(self, sequence: Sequence) -> None:
+        """The KV of a sequence is no longer needed here."""
+        self.free_blocks += self.blocks_of(sequence.input_tokens)
+        if self.queue:
+            self.attend()
+
+    def fits(self, sequence: Sequence) -> bool:
+        """Whether its KV fits now."""
+        return self.blocks_of(sequence.input_tokens) <= self.free_blocks
+
+    def blocks_of(self, tokens: int) -> int:
+        return -(-tokens // self.spec.block_tokens)
+
+    def close(self, now_s: float) -> None:
+        """End of the replay: account for the step now running up to here."""
+        if self.running:
+            self.usage.prefill_busy_s += now_s - self.start_s
+            self.running = []
+        self.usage.enter(BUSY, now_s)
+
+    def _step(self, event: Event) -> None:
+        now_s = self.env._now
+        if self.running:
+            self.usage.prefill_busy_s += now_s - self.start_s
+            done, self.running = self.running, []
+            for sequence in done:
+                sequence.past_tokens = sequence.input_tokens
+                sequence.prefill_end_s = now_s
+                self.listener.prefilled(sequence)
+        self.step_event = None
+        batch = self._next_batch()
+        if not batch:
+            self._show_waiting()
+            return
+        work = prefill_work([(each, each.input_tokens - each.past_tokens) for each in batch], self.window)
+        duration_s = self.spec.timer.mixed_s(*work, 0, 0.0, 0.0)
+        self.running = batch
+        self.start_s = now_s
+        self.usage.enter(BUSY, now_s)
+        self.step_event = call_at(self.env, now_s + duration_s, self._on_step, AFTER_ARRIVALS)
+        for sequence in batch:
+            sequence.prefill_start_s = now_s
+            self.listener.prefill_started(sequence, duration_s)
+
+    def _next_batch(self) -> list[Sequence]:
+        batch: list[Sequence] = []
+        queue = self.queue
+        budget = self.spec.batch_tokens
+        while queue:
+            head = queue[0]
+            new = head.input_tokens - head.past_tokens
+            blocks = self.blocks_of(head.input_tokens)
+            if (batch and new > budget) or blocks > self.free_blocks:
+                break
+            queue.popleft()
+            self.free_blocks -= blocks
+            budget -= new
+            head.state = PREFILLING
+            head.prefill_instance = self.index
+            batch.append(head)
+            if budget <= 0:
+                break
+        return batch
+
+    def _show_waiting(self) -> None:
+        """Blocked where a prompt waits for memory that transfers hold; idle otherwise."""
+        self.usage.enter(BLOCKED if self.queue and self.transfers else IDLE, self.env.now)

@@ -1,0 +1,72 @@
+"""One request while it is in the fleet."""
+
+WAITING, PREFILLING, DECODING, LEFT = range(4)
+
+
+class Sequence:
+    """Its lengths, how far it is, and what its record will say; times in seconds, NaN until they happen."""
+
+    __slots__ = (
+        "admitted",
+        "arrival_s",
+        "cached_tokens",
+        "cross_iteration",
+        "decode_instance",
+        "finish_iteration",
+        "first_token_s",
+        "generated",
+        "index",
+        "input_tokens",
+        "join_context",
+        "join_iteration",
+        "join_s",
+        "kv_bytes",
+        "last_token_s",
+        "output_tokens",
+        "past_tokens",
+        "preemptions",
+        "prefill_end_s",
+        "prefill_instance",
+        "prefill_start_s",
+        "reserved",
+        "retries",
+        "slot",
+        "state",
+        "target_tokens",
+        "transfer_end_s",
+        "transfer_start_s",
+    )
+
+    admitted: int  # order of admission
+    cross_iteration: int  # when its context reaches the window, −1 if it has
+    finish_iteration: int
+    join_context: int  # tokens its first decode iteration reads
+    join_iteration: int
+    join_s: float
+    slot: int  # phase of its block growth
+
+    def __init__(
+        self, index: int, arrival_s: float, input_tokens: int, cached_tokens: int, output_tokens: int
+    ) -> None:
+        nan = float("nan")
+        self.index = index
+        self.arrival_s = arrival_s
+        self.input_tokens = input_tokens
+        self.cached_tokens = cached_tokens
+        self.output_tokens = output_tokens
+        self.state = WAITING
+        self.generated = 0
+        self.past_tokens = cached_tokens
+        self.target_tokens = input_tokens
+        self.prefill_start_s = nan
+        self.prefill_end_s = nan
+        self.transfer_start_s = nan
+        self.transfer_end_s = nan
+        self.first_token_s = nan
+        self.last_token_s = nan
+        self.prefill_instance = -1
+        self.decode_instance = -1
+        self.preemptions = 0
+        self.retries = 0
+        self.reserved = False
+        self.kv_bytes = 0.0

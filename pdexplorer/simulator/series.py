@@ -1,0 +1,46 @@
+"""Time series of a replay: sampled at a fixed interval, whatever happens in between."""
+
+from collections.abc import Callable
+
+import numpy as np
+import simpy
+from numpy.typing import NDArray
+from simpy.events import Event
+
+from pdexplorer.simulator.events import AFTER_ARRIVALS, call_at
+
+SERIES = ("waiting", "batch", "kv_fraction", "in_transfer", "link_fraction")
+
+
+class Sampler:
+    """Calls `sample` every interval, expected_s ÷ points at first; as twice that many points pile up, every
+    second one is dropped and the interval doubles.
+    """
+
+    def __init__(
+        self,
+        env: simpy.Environment,
+        sample: Callable[[], tuple[float, ...]],
+        points: int,
+        expected_s: float,
+    ) -> None:
+        self.env = env
+        self.sample = sample
+        self.limit = 2 * points
+        self.interval_s = max(expected_s, 1.0) / max(points, 1)
+        self.rows: list[tuple[float, ...]] = []
+        self._on_time = self._take
+        if points > 0:
+            call_at(env, 0.0, self._on_time, AFTER_ARRIVALS)
+
+    def _take(self, event: Event) -> None:
+        self.rows.append((self.env.now, *self.sample()))
+        if len(self.rows) >= self.limit:
+            self.rows = self.rows[::2]
+            self.interval_s *= 2.0
+        call_at(self.env, self.rows[-1][0] + self.interval_s, self._on_time, AFTER_ARRIVALS)
+
+    def arrays(self) -> dict[str, NDArray[np.float64]]:
+        """time_s and the series by name."""
+        table = np.array(self.rows, dtype=float).reshape(-1, 1 + len(SERIES))
+        return {name: table[:, column] for column, name in enumerate(("time_s", *SERIES))}

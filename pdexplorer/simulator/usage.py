@@ -1,0 +1,73 @@
+"""Where each instance's time goes: prefill, decode, blocked by transfers, idle; nothing else and no
+remainder.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+IDLE, BLOCKED, BUSY = range(3)
+
+
+class InstanceUsage:
+    """Of one instance. Waiting is kept as intervals; busy time is added as each step ends."""
+
+    __slots__ = ("blocked", "decode_busy_s", "idle", "prefill_busy_s", "since_s", "state")
+
+    def __init__(self) -> None:
+        self.prefill_busy_s = 0.0
+        self.decode_busy_s = 0.0
+        self.idle: list[tuple[float, float]] = []
+        self.blocked: list[tuple[float, float]] = []
+        self.state = IDLE
+        self.since_s = 0.0
+
+    def enter(self, state: int, now_s: float) -> None:
+        """Close what the instance was waiting in; busy time is the engine's to add."""
+        before = self.state
+        if state == before:
+            return
+        if before != BUSY and now_s > self.since_s:
+            (self.idle if before == IDLE else self.blocked).append((self.since_s, now_s))
+        self.state = state
+        self.since_s = now_s
+
+
+@dataclass(frozen=True, eq=False)
+class PoolUsage:
+    """Of one pool: arrays over its instances, and the waiting intervals (instance, start, end) they come
+    from.
+
+    prefill_busy + decode_busy + transfer_blocked + idle intervals = instances × simulated time.
+    """
+
+    instances: int
+    prefill_busy_s: NDArray[np.float64]
+    decode_busy_s: NDArray[np.float64]
+    transfer_blocked_s: NDArray[np.float64]
+    idle_instance: NDArray[np.int64]
+    idle_start_s: NDArray[np.float64]
+    idle_end_s: NDArray[np.float64]
+
+    @property
+    def idle_s(self) -> NDArray[np.float64]:
+        """Idle time of each instance, from the recorded intervals."""
+        idle_s = np.zeros(self.instances)
+        np.add.at(idle_s, self.idle_instance, self.idle_end_s - self.idle_start_s)
+        return idle_s
+
+
+def pool_usage(usages: list[InstanceUsage]) -> PoolUsage:
+    """The pool's arrays, once the replay has ended and every usage was closed."""
+    intervals = [(row, start, end) for row, usage in enumerate(usages) for start, end in usage.idle]
+    columns = np.array(intervals, dtype=float).reshape(-1, 3)
+    return PoolUsage(
+        instances=len(usages),
+        prefill_busy_s=np.array([usage.prefill_busy_s for usage in usages]),
+        decode_busy_s=np.array([usage.decode_busy_s for usage in usages]),
+        transfer_blocked_s=np.array([sum(end - start for start, end in usage.blocked) for usage in usages]),
+        idle_instance=columns[:, 0].astype(np.int64),
+        idle_start_s=columns[:, 1],
+        idle_end_s=columns[:, 2],
+    )
