@@ -5,7 +5,8 @@ measured most accelerators: they take the nearest entry (same chip, else same fa
 """
 
 import tomllib
-from dataclasses import dataclass, fields
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -32,33 +33,50 @@ class Fit:
 
 @dataclass(frozen=True, slots=True)
 class GemmEfficiency:
-    """Matrix products with weights. mfu and mbu are shares of the ceilings; launch_s is per product."""
+    """Matrix products with weights: the join of compute and (launch + memory), `sharpness` its p-norm.
+
+    mfu and mbu are shares of the ceilings; launch_s is per product (quantising its input included);
+    small_launch_ratio scales it up to 16 rows, where some engines have a kernel of their own.
+    """
 
     mfu: float
     mbu: float
     launch_s: float
     sharpness: float
+    small_launch_ratio: float
     fit: Fit
 
 
 @dataclass(frozen=True, slots=True)
 class AttentionEfficiency:
-    """Attention kernels. prefill_tile_tokens: extra key tokens each query pays (tile edges, loads, softmax setup)."""
+    """Attention kernels.
+
+    softmax_dims: what a (query, key) pair's exponential costs, in head dimensions' worth of FLOP: datasheet FLOP/s
+    over 4 × exponentials/s; derived, not fitted. prefill_tile_tokens: extra keys each query pays for (tile edges,
+    loads). decode_half_heads: KV heads in flight at which a context token costs twice its bytes.
+    decode_head_s: fixed time per sequence and KV head. Launches are per layer.
+    """
 
     prefill_mfu: float
+    softmax_dims: float
     prefill_tile_tokens: float
     prefill_launch_s: float
     decode_mbu: float
     decode_mfu: float
     decode_launch_s: float
-    decode_half_batch: float
-    decode_per_sequence_s: float
+    decode_half_heads: float
+    decode_head_s: float
     fit: Fit
 
 
 @dataclass(frozen=True, slots=True)
 class ExpertEfficiency:
-    """Routed experts. touch_exponent below 1: real routing is skewed, fewer experts are touched than if uniform."""
+    """Routed experts: launch + the join of compute and memory.
+
+    touch_exponent below 1: routing is skewed, so t tokens touch as few experts as t**exponent uniform ones.
+    padding_tokens: rows each touched expert wastes on tiles. With expert parallelism the fullest GPU computes
+    ep_imbalance_ratio times the mean, and dispatch adds ep_launch_s a layer.
+    """
 
     mfu: float
     mbu: float
@@ -66,21 +84,27 @@ class ExpertEfficiency:
     sharpness: float
     touch_exponent: float
     padding_tokens: float
+    ep_imbalance_ratio: float
+    ep_launch_s: float
     fit: Fit
 
 
 @dataclass(frozen=True, slots=True)
 class CollectiveEfficiency:
-    """Collectives inside one instance: time = latency_s + bytes moved per GPU over a size-dependent bandwidth.
+    """Collectives inside one instance: latency_s + (bytes through one GPU)**size_exponent over bandwidth.
 
-    direct_bytes: up to this payload each GPU reads every other's (PCIe: (n − 1) × payload at direct_fraction).
+    bandwidth_fraction holds at 64 MB and two GPUs; over PCIe it falls as (gpus / 2)**ring_fan_exponent.
+    Payloads up to direct_bytes (0: never) are read straight from every peer, at direct_fraction of the link,
+    in a time that grows as (gpus − 1)**direct_fan_exponent.
     """
 
     latency_s: float
     bandwidth_fraction: float
     size_exponent: float
+    ring_fan_exponent: float
     direct_bytes: float
     direct_fraction: float
+    direct_fan_exponent: float
     fit: Fit
 
 
@@ -144,9 +168,8 @@ def _entry(part: str, raw: dict[str, Any]) -> Any:
 @cache
 def load_efficiencies() -> dict[str, tuple[Any, ...]]:
     """The entries shipped with the package."""
-    return parse_efficiencies(
-        files("pdexplorer.catalog.data").joinpath("efficiencies.toml").read_text("utf-8")
-    )
+    text = files("pdexplorer.catalog.data").joinpath("efficiencies.toml").read_text("utf-8")
+    return parse_efficiencies(text)
 
 
 def efficiency_for(
@@ -157,13 +180,14 @@ def efficiency_for(
     expert_format: str,
     kv_format: str,
     attention: str = "gqa",
-    entries: dict[str, tuple[Any, ...]] | None = None,
+    entries: Mapping[str, Sequence[Any]] | None = None,
 ) -> Efficiency:
-    """The nearest measured numbers for this chip, engine and formats."""
+    """The nearest measured numbers for this chip, engine and formats; what is inherited says so."""
     table = load_efficiencies() if entries is None else entries
 
     def nearest(part: str, fmt: str) -> Any:
-        return min(table[part], key=lambda entry: _distance(entry.fit, accelerator, engine, fmt))
+        best = min(table[part], key=lambda entry: distance(entry.fit, accelerator, engine, fmt))
+        return best if best.fit.accelerator == accelerator.id else _inherited(best, accelerator)
 
     return Efficiency(
         gemm=nearest("gemm", dense_format),
@@ -175,11 +199,46 @@ def efficiency_for(
     )
 
 
-def _distance(fit: Fit, accelerator: Accelerator, engine: str, fmt: str) -> tuple[float, ...]:
-    """Order of preference: attention kind and format class first, then chip, family, engine."""
-    chip = 0.0 if fit.accelerator == accelerator.id else 1.0 if fit.family == accelerator.family else 3.0
-    if chip == 3.0 and fit.accelerator == "default":
-        chip = 2.0
-    same_kind = fit.format.startswith("mla") == fmt.startswith("mla")
-    same_engine = fit.engine == engine
-    return (not same_kind, chip, fit.format not in (fmt, "any"), not same_engine)
+_SIMILAR_FORMATS = {
+    "fp8": ("bf16",),
+    "int8": ("fp8", "bf16"),
+    "nvfp4": ("fp8", "bf16"),
+    "int4": ("bf16",),
+    "mxfp4": ("int4", "bf16"),
+    "fp16": ("bf16",),
+    "mla_bf16": ("mla_fp8",),
+    "mla_fp8": ("mla_bf16",),
+}
+"""Formats whose kernels reach like shares of their own ceilings, nearest first."""
+
+
+def distance(fit: Fit, accelerator: Accelerator, engine: str, fmt: str) -> float:
+    """How far an entry is from what is asked: chip and family first, then kernels of another format, then engine."""
+    if fit.accelerator == accelerator.id:
+        chip = 0.0
+    elif fit.family == accelerator.family:
+        chip = 1.0
+    else:
+        chip = 2.0 if fit.accelerator == "default" else 2.5
+    similar = _SIMILAR_FORMATS.get(fmt, ())
+    if fit.format in (fmt, "any"):
+        form = 0.0
+    elif fit.format in similar:
+        form = 0.7 + 0.1 * similar.index(fit.format)
+    else:
+        form = 8.0 if fit.format.startswith("mla") == fmt.startswith("mla") else 100.0
+    made_by = 0.0 if fit.engine == engine else 0.5 if fit.engine == "vllm" else 0.6
+    few = 0.3 if 0 < fit.points < 8 and chip > 0 else 0.0
+    return chip + form + made_by + few
+
+
+def _inherited(entry: Any, accelerator: Accelerator) -> Any:
+    source = f"not measured on {accelerator.id}; taken from {entry.fit.accelerator}: {entry.fit.source}"
+    spread = max(entry.fit.spread_fraction, 0.15)
+    fit = replace(entry.fit, kind="assumed", source=source, spread_fraction=spread)
+    return replace(entry, fit=fit)
+
+
+def normalises_queries(model_name: str) -> bool:
+    """Whether a model normalises queries and keys per head in attention, an extra kernel or two a layer."""
+    return model_name.lower().startswith(("qwen3", "glm-4.5-air"))

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from pdexplorer.physics.plan import REFERENCE_BYTES, StepPlan
+from pdexplorer.physics.plan import SMALL_ROWS, ReducePlan, StepPlan
 from pdexplorer.physics.smooth import smooth_max
 
 Number = Any
@@ -16,24 +16,28 @@ def slowest_rank_share(count: Number, ranks: int) -> Number:
     return -(-count // ranks) / (count + (count <= 0)) + (count <= 0)
 
 
-def dense_s(plan: StepPlan, rank_tokens: Number) -> Number:
-    """Projections and what lies between them, for the tokens of the fullest rank."""
-    active = rank_tokens > 0
-    products = smooth_max(
+def products_s(plan: StepPlan, rank_tokens: Number) -> Number:
+    """Projections, for the tokens of the fullest rank."""
+    small = rank_tokens <= SMALL_ROWS
+    launch = plan.dense_launch_s + small * (plan.dense_small_launch_s - plan.dense_launch_s)
+    return smooth_max(
         rank_tokens * plan.dense_compute_s,
-        active * plan.dense_weights_s + rank_tokens * plan.dense_activation_s,
+        (rank_tokens > 0) * (launch + plan.dense_weights_s) + rank_tokens * plan.dense_activation_s,
         plan.dense_sharpness,
     )
-    return (
-        active * (plan.dense_launch_s + plan.element_launch_s) + rank_tokens * plan.element_token_s + products
-    )
+
+
+def elementwise_s(plan: StepPlan, rank_tokens: Number) -> Number:
+    """Norms, activations and the embedding."""
+    return (rank_tokens > 0) * plan.element_launch_s + rank_tokens * plan.element_token_s
 
 
 def head_s(plan: StepPlan, rows: Number) -> Number:
     """LM head for the sequences that need logits: one row each, not one per prompt token."""
-    active = rows > 0
-    return active * plan.head_launch_s + smooth_max(
-        rows * plan.head_compute_s, active * plan.head_weights_s, plan.head_sharpness
+    return smooth_max(
+        rows * plan.head_compute_s,
+        (rows > 0) * (plan.head_launch_s + plan.head_weights_s),
+        plan.head_sharpness,
     )
 
 
@@ -48,21 +52,26 @@ def expert_s(plan: StepPlan, tokens: Number) -> Number:
     )
 
 
-def reduce_s(plan: StepPlan, tokens: Number) -> Number:
-    """All-reduces of `tokens` hidden states, two a layer, and sends between pipeline stages."""
-    sends = (tokens > 0) * plan.send_latency_s + tokens * plan.send_token_s
-    if not plan.reduce_count:
-        return sends
-    moved = tokens * plan.reduce_bytes
-    time = (moved / REFERENCE_BYTES) ** plan.reduce_exponent * plan.reduce_bandwidth_s
-    if plan.reduce_direct_tokens:
-        # PCIe: small payloads are read straight from every peer; the ring takes over above a limit.
-        direct = tokens * plan.reduce_direct_s
-        limit = plan.reduce_direct_tokens * plan.reduce_direct_s
-        small = tokens <= plan.reduce_direct_tokens
-        above = time * (time > limit) + limit * (time <= limit)
-        time = small * direct + (1 - small) * above
-    return sends + (tokens > 0) * plan.reduce_count * plan.reduce_latency_s + plan.reduce_count * time
+def collectives_s(plan: StepPlan, tokens: Number, rank_tokens: Number) -> Number:
+    """All-reduces of a step's tokens (and of one attention-DP rank's), sends between pipeline stages."""
+    time = (tokens > 0) * plan.send_latency_s + tokens * plan.send_token_s
+    if plan.reduce_step is not None:
+        time = time + reduce_s(plan.reduce_step, tokens)
+    if plan.reduce_rank is not None:
+        time = time + reduce_s(plan.reduce_rank, rank_tokens)
+    return time
+
+
+def reduce_s(reduce: ReducePlan, tokens: Number) -> Number:
+    """All-reduces of `tokens` hidden states."""
+    time = (tokens * reduce.token_share) ** reduce.exponent * reduce.bandwidth_s
+    if reduce.direct_tokens:
+        # Small payloads are read straight from every peer; above a limit the ring takes over, never faster.
+        limit = reduce.direct_tokens * reduce.direct_token_s
+        small = tokens <= reduce.direct_tokens
+        ring = time * (time > limit) + limit * (time <= limit)
+        time = small * (tokens * reduce.direct_token_s) + (1 - small) * ring
+    return reduce.count * ((tokens > 0) * reduce.latency_s + time)
 
 
 def prefill_attention_s(

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from pdexplorer.catalog.architecture import Architecture
+from pdexplorer.catalog.efficiency import CollectiveEfficiency, normalises_queries
 from pdexplorer.infeasible import Infeasible
 from pdexplorer.physics.formats import (
     bytes_per_kv_element,
@@ -25,6 +27,9 @@ from pdexplorer.physics.parameters import (
 from pdexplorer.physics.smooth import smooth_max
 
 _ATTENTION_SHARPNESS = 3.0
+QK_NORM_LAUNCH_S = 26e-6
+"""Per layer of a prefill step, for models that normalise queries and keys (Qwen3 against Llama, any chip)."""
+
 _ACTIVATION_BYTES = 2.0  # activations between kernels are 16-bit in every engine here
 
 
@@ -35,34 +40,35 @@ class StepPlan:
     attention_dp: int
     pp: int
     window_tokens: int | None
-    # dense projections: launch + pnorm(compute per token, weights once + activations per token)
+    # dense products: join of compute per token and launches + weights once + activations per token
     dense_launch_s: float
+    dense_small_launch_s: float
     dense_compute_s: float
     dense_weights_s: float
     dense_activation_s: float
     dense_sharpness: float
-    # elementwise kernels
+    # kernels between the products
     element_launch_s: float
     element_token_s: float
-    # LM head, per token that needs logits
+    # LM head, per row
     head_launch_s: float
     head_compute_s: float
     head_weights_s: float
     head_sharpness: float
-    # prefill attention
+    # prefill attention: per launch, new token, (query, key) pair and past token read
     prefill_launch_s: float
     prefill_token_s: float
     prefill_pair_full_s: float
     prefill_pair_window_s: float
     prefill_read_full_s: float
     prefill_read_window_s: float
-    # decode attention, per token of context
+    # decode attention: per launch, sequence and token of context
     decode_launch_s: float
     decode_sequence_s: float
     decode_half_batch: float
     decode_context_full_s: float
     decode_context_window_s: float
-    # routed experts
+    # routed experts: per launch, token and touched expert
     experts: int
     experts_per_token: int
     expert_miss_fraction: float
@@ -72,112 +78,165 @@ class StepPlan:
     expert_compute_s: float
     expert_weights_s: float
     expert_sharpness: float
-    # collectives
-    reduce_count: float
-    reduce_latency_s: float
-    reduce_bytes: float
-    reduce_bandwidth_s: float
-    reduce_exponent: float
-    reduce_direct_tokens: float
-    reduce_direct_s: float
+    # collectives: all-reduces of a whole step's tokens and, with attention DP, of one rank's
+    reduce_step: ReducePlan | None
+    reduce_rank: ReducePlan | None
     send_latency_s: float
     send_token_s: float
     # engine
     step_overhead_s: float
 
 
+@dataclass(frozen=True, slots=True)
+class ReducePlan:
+    """All-reduces of hidden states: count × (latency + (token_share × tokens)**exponent × bandwidth)."""
+
+    count: float
+    latency_s: float
+    token_share: float
+    bandwidth_s: float
+    exponent: float
+    direct_tokens: float
+    direct_token_s: float
+
+
 REFERENCE_BYTES = 64e6
-"""Collectives' bandwidth is quoted at this many bytes moved; smaller ones reach less by a power law."""
+"""Collectives' bandwidth is quoted at this many bytes moved through one GPU."""
+
+SMALL_ROWS = 16
+"""Up to this many rows some engines multiply with a kernel of their own."""
 
 
 def compile_plan(instance: Instance) -> StepPlan:
     """The coefficients of this instance."""
-    a, p = instance.architecture, instance.parallelism
-    e = instance.efficiency
-    bandwidth = instance.accelerator.memory_byte_per_s
-    assert bandwidth is not None  # build_instance has refused the others
-    dense_format, expert_format = split_formats(instance.weight_format, a.experts > 0)
-    dense_rate = _rate(instance, dense_format)
-    kv_rate = _rate(instance, "bf16")
-    dense = dense_shape(a, p.tp)
-    gemm_bandwidth = bandwidth * e.gemm.mbu
-    head_elements = head_parameters(a) / p.tp
-    heads = a.heads / p.tp
-    kv_layer_bytes = kv_bytes_per_layer_token(a, instance.kv_format, p.tp)
+    return StepPlan(
+        attention_dp=instance.parallelism.attention_dp,
+        pp=instance.parallelism.pp,
+        **_dense_terms(instance),
+        **_attention_terms(instance),
+        **_expert_terms(instance),
+        **_collective_terms(instance),
+        step_overhead_s=instance.engine.step_overhead_s
+        + instance.architecture.layers * instance.engine.layer_overhead_s,
+    )
+
+
+def _dense_terms(instance: Instance) -> dict[str, Any]:
+    a, tp, e = instance.architecture, instance.parallelism.tp, instance.efficiency
+    bandwidth = _bandwidth(instance)
+    fmt, _ = split_formats(instance.weight_format, a.experts > 0)
+    shape = dense_shape(a, tp)
+    launch = shape.products * e.gemm.launch_s
+    head = head_parameters(a) / tp
+    return {
+        "dense_launch_s": launch,
+        "dense_small_launch_s": launch * e.gemm.small_launch_ratio,
+        "dense_compute_s": 2.0 * shape.elements / (_rate(instance, fmt) * e.gemm.mfu),
+        "dense_weights_s": shape.elements * bytes_per_weight(fmt) / (bandwidth * e.gemm.mbu),
+        "dense_activation_s": shape.activations * _ACTIVATION_BYTES / (bandwidth * e.gemm.mbu),
+        "dense_sharpness": e.gemm.sharpness,
+        "element_launch_s": _element_kernels(a) * e.elementwise.launch_s,
+        "element_token_s": _element_bytes(a, tp) / (bandwidth * e.elementwise.mbu),
+        "head_launch_s": e.head.launch_s,
+        "head_compute_s": 2.0 * head / (_rate(instance, "bf16") * e.head.mfu),
+        "head_weights_s": head * 2.0 / (bandwidth * e.head.mbu),
+        "head_sharpness": e.head.sharpness,
+    }
+
+
+def _attention_terms(instance: Instance) -> dict[str, Any]:
+    a, tp, e = instance.architecture, instance.parallelism.tp, instance.efficiency.attention
+    heads = a.heads / tp
     sparse = a.index_top_k_tokens > 0
-    full_layers = 0 if sparse else a.full_layers
-    window_layers = a.full_layers + a.window_layers if sparse else a.window_layers
-    pair_flop, context_flop = _attention_flop(a, heads)
+    full = 0 if sparse else a.full_layers
+    window = a.full_layers + a.window_layers if sparse else a.window_layers
+    mixers = attention_layers(a)
+    pair_flop, context_flop = _attention_flop(a, heads, e.softmax_dims)
+    # The indexer scores every past token in fp8 with few small heads, whatever the top-k keeps.
     index_flop = 2.0 * a.index_heads * a.index_dim * (a.full_layers if sparse else 0)
     index_bytes = float(a.index_dim * (a.full_layers if sparse else 0))
-    mixers = attention_layers(a)
-    attention_rate = kv_rate * e.attention.prefill_mfu
-    decode_rate = kv_rate * e.attention.decode_mfu
-    decode_bandwidth = bandwidth * e.attention.decode_mbu
-    expert_elements = expert_parameters(a) / p.moe_tp * a.moe_layers
-    expert_rate = _rate(instance, expert_format) * e.experts.mfu
-    spread = p.tp * p.attention_dp
-    link = instance.accelerator.scale_up_byte_per_s or instance.accelerator.pcie_byte_per_s or 1e9
-    c = e.collective
+    prefill_rate = _rate(instance, "bf16") * e.prefill_mfu
+    decode_rate = _rate(instance, "bf16") * e.decode_mfu
+    decode_bandwidth = _bandwidth(instance) * e.decode_mbu
+    token_bytes = kv_bytes_per_layer_token(a, instance.kv_format, tp)
+    kv_heads = 1.0 if a.attention == "mla" else max(a.kv_heads / tp, 1.0)
+    norm = QK_NORM_LAUNCH_S if normalises_queries(a.name) else 0.0
+    read_full = (token_bytes * full + index_bytes) / decode_bandwidth
+    read_window = token_bytes * window / decode_bandwidth
+    state = 2.0 * a.linear_state_bytes / tp / decode_bandwidth
+    return {
+        "window_tokens": a.index_top_k_tokens if sparse else (a.window_tokens if a.window_layers else None),
+        "prefill_launch_s": mixers * (e.prefill_launch_s + norm),
+        "prefill_token_s": e.prefill_tile_tokens * pair_flop * mixers / prefill_rate,
+        "prefill_pair_full_s": (pair_flop * full + index_flop) / prefill_rate,
+        "prefill_pair_window_s": pair_flop * window / prefill_rate,
+        "prefill_read_full_s": read_full,
+        "prefill_read_window_s": read_window,
+        "decode_launch_s": mixers * e.decode_launch_s,
+        "decode_sequence_s": mixers * kv_heads * e.decode_head_s + state,
+        "decode_half_batch": e.decode_half_heads / kv_heads,
+        "decode_context_full_s": smooth_max(
+            read_full, (context_flop * full + index_flop) / decode_rate, _ATTENTION_SHARPNESS
+        ),
+        "decode_context_window_s": smooth_max(
+            read_window, context_flop * window / decode_rate, _ATTENTION_SHARPNESS
+        ),
+    }
+
+
+def _expert_terms(instance: Instance) -> dict[str, Any]:
+    a, p, e = instance.architecture, instance.parallelism, instance.efficiency.experts
+    _, fmt = split_formats(instance.weight_format, a.experts > 0)
+    elements = expert_parameters(a) / p.moe_tp * a.moe_layers / p.ep
+    uneven = e.ep_imbalance_ratio if p.ep > 1 else 1.0
+    launch = e.launch_s + (e.ep_launch_s if p.ep > 1 else 0.0)
+    rate = _rate(instance, fmt) * e.mfu
+    return {
+        "experts": a.experts if a.moe_layers else 0,
+        "experts_per_token": max(a.experts_per_token, 1),
+        "expert_miss_fraction": 1.0 - a.experts_per_token / a.experts if a.experts else 0.0,
+        "expert_touch_exponent": e.touch_exponent,
+        "expert_padding_tokens": e.padding_tokens,
+        "expert_launch_s": a.moe_layers * launch,
+        "expert_compute_s": 2.0 * elements * a.experts_per_token * uneven / rate,
+        "expert_weights_s": elements * bytes_per_weight(fmt) / (_bandwidth(instance) * e.mbu),
+        "expert_sharpness": e.sharpness,
+    }
+
+
+def _collective_terms(instance: Instance) -> dict[str, Any]:
+    a, p, e = instance.architecture, instance.parallelism, instance.efficiency.collective
+    accelerator = instance.accelerator
+    link = accelerator.scale_up_byte_per_s or accelerator.pcie_byte_per_s or 1.0
     token_bytes = a.hidden_size * _ACTIVATION_BYTES
-    ring = 2.0 * (spread - 1) / spread
-    return StepPlan(
-        attention_dp=p.attention_dp,
-        pp=p.pp,
-        window_tokens=a.index_top_k_tokens if sparse else (a.window_tokens if a.window_layers else None),
-        dense_launch_s=dense.products * e.gemm.launch_s,
-        dense_compute_s=2.0 * dense.elements / (dense_rate * e.gemm.mfu),
-        dense_weights_s=dense.elements * bytes_per_weight(dense_format) / gemm_bandwidth,
-        dense_activation_s=dense.activations * _ACTIVATION_BYTES / gemm_bandwidth,
-        dense_sharpness=e.gemm.sharpness,
-        element_launch_s=_element_kernels(a) * e.elementwise.launch_s,
-        element_token_s=_element_bytes(a, p.tp) / (bandwidth * e.elementwise.mbu),
-        head_launch_s=e.head.launch_s,
-        head_compute_s=2.0 * head_elements / (kv_rate * e.head.mfu),
-        head_weights_s=head_elements * 2.0 / (bandwidth * e.head.mbu),
-        head_sharpness=e.head.sharpness,
-        prefill_launch_s=mixers * e.attention.prefill_launch_s,
-        prefill_token_s=e.attention.prefill_tile_tokens * pair_flop * mixers / attention_rate,
-        prefill_pair_full_s=(pair_flop * full_layers + index_flop) / attention_rate,
-        prefill_pair_window_s=pair_flop * window_layers / attention_rate,
-        prefill_read_full_s=(kv_layer_bytes * full_layers + index_bytes) / decode_bandwidth,
-        prefill_read_window_s=kv_layer_bytes * window_layers / decode_bandwidth,
-        decode_launch_s=mixers * e.attention.decode_launch_s,
-        decode_sequence_s=mixers * e.attention.decode_per_sequence_s
-        + 2.0 * a.linear_state_bytes / p.tp / decode_bandwidth,
-        decode_half_batch=e.attention.decode_half_batch,
-        decode_context_full_s=smooth_max(
-            (kv_layer_bytes * full_layers + index_bytes) / decode_bandwidth,
-            (context_flop * full_layers + index_flop) / decode_rate,
-            _ATTENTION_SHARPNESS,
-        ),
-        decode_context_window_s=smooth_max(
-            kv_layer_bytes * window_layers / decode_bandwidth,
-            context_flop * window_layers / decode_rate,
-            _ATTENTION_SHARPNESS,
-        ),
-        experts=a.experts if a.moe_layers else 0,
-        experts_per_token=max(a.experts_per_token, 1),
-        expert_miss_fraction=1.0 - a.experts_per_token / a.experts if a.experts else 0.0,
-        expert_touch_exponent=e.experts.touch_exponent,
-        expert_padding_tokens=e.experts.padding_tokens,
-        expert_launch_s=a.moe_layers * e.experts.launch_s,
-        expert_compute_s=2.0 * expert_elements * a.experts_per_token / p.ep / expert_rate,
-        expert_weights_s=expert_elements
-        / p.ep
-        * bytes_per_weight(expert_format)
-        / (bandwidth * e.experts.mbu),
-        expert_sharpness=e.experts.sharpness,
-        reduce_count=2.0 * a.layers if spread > 1 else 0.0,
-        reduce_latency_s=c.latency_s,
-        reduce_bytes=token_bytes * ring,
-        reduce_bandwidth_s=REFERENCE_BYTES / (link * c.bandwidth_fraction),
-        reduce_exponent=c.size_exponent,
-        reduce_direct_tokens=c.direct_bytes / token_bytes,
-        reduce_direct_s=token_bytes * (spread - 1) / (link * c.direct_fraction),
-        send_latency_s=(p.pp - 1) * c.latency_s,
-        send_token_s=(p.pp - 1) * token_bytes / (link * c.bandwidth_fraction),
-        step_overhead_s=instance.engine.step_overhead_s + a.layers * instance.engine.layer_overhead_s,
+    spread = p.tp * p.attention_dp
+    # Attention DP gathers all ranks' tokens for the experts and scatters them back: one all-reduce's traffic.
+    step_count = 0.0 if spread == 1 else 2.0 * a.layers if p.attention_dp == 1 else 1.0 * a.layers
+    rank_count = 1.0 * a.layers if p.attention_dp > 1 and p.tp > 1 else 0.0
+    return {
+        "reduce_step": _reduce_plan(e, step_count, spread, token_bytes, link),
+        "reduce_rank": _reduce_plan(e, rank_count, p.tp, token_bytes, link),
+        "send_latency_s": (p.pp - 1) * e.latency_s,
+        "send_token_s": (p.pp - 1) * token_bytes / (link * e.bandwidth_fraction),
+    }
+
+
+def _reduce_plan(
+    e: CollectiveEfficiency, count: float, gpus: int, token_bytes: float, link_byte_per_s: float
+) -> ReducePlan | None:
+    if not count:
+        return None
+    share = token_bytes * 2.0 * (gpus - 1) / gpus / REFERENCE_BYTES
+    fan = (gpus / 2.0) ** e.ring_fan_exponent
+    direct = token_bytes * (gpus - 1.0) ** e.direct_fan_exponent / (link_byte_per_s * e.direct_fraction)
+    return ReducePlan(
+        count=count,
+        latency_s=e.latency_s,
+        token_share=share,
+        bandwidth_s=REFERENCE_BYTES * fan / (link_byte_per_s * e.bandwidth_fraction),
+        exponent=e.size_exponent,
+        direct_tokens=e.direct_bytes / token_bytes,
+        direct_token_s=direct,
     )
 
 
@@ -187,6 +246,12 @@ def kv_bytes_per_layer_token(architecture: Architecture, kv_format: str, tp: int
     if architecture.attention == "mla":
         return (architecture.mla_kv_rank + architecture.mla_rope_dim) * element
     return 2.0 * architecture.head_dim * max(architecture.kv_heads / tp, 1.0) * element
+
+
+def _bandwidth(instance: Instance) -> float:
+    bandwidth = instance.accelerator.memory_byte_per_s
+    assert bandwidth is not None  # build_instance has refused the others
+    return bandwidth
 
 
 def _rate(instance: Instance, fmt: str) -> float:
@@ -211,7 +276,7 @@ def dense_shape(architecture: Architecture, tp: int) -> DenseShape:
     if a.attention == "mla":
         replicated = a.hidden_size * (a.mla_q_rank + a.mla_kv_rank + a.mla_rope_dim)
         attention = replicated + (attention_parameters(a) - replicated) / tp
-        products = 5.0
+        products = 0.0  # they run inside the attention module; its launches count them
     else:
         query = 2.0 * a.hidden_size * a.head_dim * a.heads / tp
         attention = query + 2.0 * a.hidden_size * a.head_dim * max(a.kv_heads / tp, 1.0)
@@ -227,7 +292,7 @@ def dense_shape(architecture: Architecture, tp: int) -> DenseShape:
 
 
 def _element_kernels(a: Architecture) -> float:
-    return 2.0 * a.layers + dense_mlp_layers(a)
+    return 2.0 * a.layers + dense_mlp_layers(a) + 1.0  # the embedding is the last one
 
 
 def _element_bytes(a: Architecture, tp: int) -> float:
@@ -237,13 +302,13 @@ def _element_bytes(a: Architecture, tp: int) -> float:
     return norms + gates
 
 
-def _attention_flop(a: Architecture, heads: float) -> tuple[float, float]:
-    """FLOP of one layer per (query, key) pair in prefill and per context token in decode.
+def _attention_flop(a: Architecture, heads: float, softmax_dims: float) -> tuple[float, float]:
+    """FLOP of one layer per (query, key) pair in prefill, its exponential included, and per context token in decode.
 
     MLA multiplies expanded heads in prefill and the shared latent in decode.
     """
     if a.attention == "mla":
         expanded = a.mla_nope_dim + a.mla_rope_dim + a.mla_v_dim
         latent = 2 * a.mla_kv_rank + a.mla_rope_dim
-        return 2.0 * heads * expanded, 2.0 * heads * latent
-    return 4.0 * heads * a.head_dim, 4.0 * heads * a.head_dim
+        return 2.0 * heads * (expanded + 2.0 * softmax_dims), 2.0 * heads * latent
+    return 4.0 * heads * (a.head_dim + softmax_dims), 4.0 * heads * a.head_dim

@@ -9,13 +9,14 @@ import numpy as np
 
 from pdexplorer.physics.instance import Instance
 from pdexplorer.physics.kernels import (
+    collectives_s,
     decode_attention_fixed_s,
     decode_context_factor,
-    dense_s,
+    elementwise_s,
     expert_s,
     head_s,
     prefill_attention_s,
-    reduce_s,
+    products_s,
     slowest_rank_share,
 )
 from pdexplorer.physics.pairs import past_read, prefill_pairs
@@ -119,7 +120,7 @@ def _microbatch_parts(plan: StepPlan, load: StepLoad, microbatches: int) -> tupl
         load.context_sum * plan.decode_context_full_s + load.window_sum * plan.decode_context_window_s
     ) * decode_share
     return (
-        dense_s(plan, prefill + batch),
+        products_s(plan, prefill + batch) + elementwise_s(plan, prefill + batch),
         prefill_attention_s(
             plan,
             prefill,
@@ -131,7 +132,7 @@ def _microbatch_parts(plan: StepPlan, load: StepLoad, microbatches: int) -> tupl
         decode_attention_fixed_s(plan, batch) + context * decode_context_factor(plan, batch),
         expert_s(plan, tokens),
         head_s(plan, rows),
-        reduce_s(plan, tokens),
+        collectives_s(plan, tokens, prefill + batch),
     )
 
 
