@@ -1,0 +1,181 @@
+"""Where splitting pays: gain over two inputs as colour, the line of equal cost, and where you stand."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import altair as alt
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from pdexplorer.charts.theme import GAIN_LABEL, GAIN_SCHEME, GBIT_LABEL, HALO, INK, NEITHER, TOKENS_LABEL
+
+COLUMNS = ("row", "x1", "x2", "y1", "y2", "x", "y", "order", "line", "gain", "log2_gain", "winner", "text")
+_OVERLAP = 0.12  # neighbours overlap by this share of a cell: exact edges leave hairline seams when drawn
+_CLAMP_LOG2 = 1.0  # colours saturate at twice as good and half as good
+
+
+def map_frame(
+    x_values: Sequence[float] | NDArray[np.float64],
+    y_values: Sequence[float] | NDArray[np.float64],
+    gain: NDArray[np.float64],
+    winner: Sequence[Sequence[str]] | NDArray[Any],
+    contours: Sequence[Sequence[tuple[float, float]]],
+    here: tuple[float, float] | None,
+    winner_texts: Mapping[str, str],
+    here_text: str,
+) -> pd.DataFrame:
+    """All marks of the map in one frame, told apart by `row`: cell, grey, contour, here, word.
+
+    x_values (nx,) and y_values (ny,) are cell centres on log axes; gain (ny, nx) is a ratio, 1 where both
+    fleets are equal, NaN where neither can run. contours are polylines of (x, y). Words stand in the middle
+    of each region that is large enough to carry one.
+    """
+    xs, ys = np.asarray(x_values, float), np.asarray(y_values, float)
+    x_edges, y_edges = log_edges(xs), log_edges(ys)
+    winners = np.asarray(winner, dtype=object)
+    ny, nx = gain.shape
+    iy, ix = np.mgrid[0:ny, 0:nx]
+    iy, ix = iy.ravel(), ix.ravel()
+    flat = gain.ravel()
+    drawable = np.isfinite(flat) & (flat > 0)
+    # A side that cannot run at all has no finite ratio: its cell takes the colour's end, the tooltip says so.
+    log2 = np.where(drawable, np.log2(np.where(drawable, flat, 1.0)), np.where(flat > 1, 9.0, -9.0))
+    neither = np.isnan(flat)
+    cells = pd.DataFrame(
+        {
+            "row": np.where(neither, "grey", "cell"),
+            "x1": x_edges[ix],
+            "x2": np.minimum(x_edges[ix + 1] * (x_edges[ix + 1] / x_edges[ix]) ** _OVERLAP, x_edges[-1]),
+            "y1": y_edges[iy],
+            "y2": np.minimum(y_edges[iy + 1] * (y_edges[iy + 1] / y_edges[iy]) ** _OVERLAP, y_edges[-1]),
+            "x": xs[ix],
+            "y": ys[iy],
+            "gain": np.where(drawable, flat, np.nan),
+            "log2_gain": np.where(neither, np.nan, log2),
+            "winner": [winner_texts.get(str(w), str(w)) for w in winners.ravel()],
+        }
+    )
+    marks: list[dict[str, Any]] = []
+    for line, points in enumerate(contours):
+        marks.extend(
+            {"row": "contour", "x": x, "y": y, "order": order, "line": line}
+            for order, (x, y) in enumerate(points)
+        )
+    marks.extend(_words(xs, ys, winners, winner_texts))
+    if here is not None:
+        x = float(np.clip(here[0], x_edges[0], x_edges[-1]))
+        y = float(np.clip(here[1], y_edges[0], y_edges[-1]))
+        marks.append({"row": "here", "x": x, "y": y, "text": here_text})
+    frame = pd.concat([cells, pd.DataFrame(marks)]) if marks else cells
+    return frame.reindex(columns=list(COLUMNS)).reset_index(drop=True)
+
+
+def break_even_map(
+    frame: pd.DataFrame,
+    *,
+    x_title: str,
+    y_title: str,
+    gain_title: str,
+    x_ticks: Sequence[float],
+    y_ticks: Sequence[float],
+    winner_title: str = "better",
+    height: int = 260,
+) -> alt.LayerChart:
+    """frame: see `map_frame`. Continuous log axes, with ticks where given, in the units of the titles."""
+    base = alt.Chart(frame)
+    x_axis = alt.Axis(values=list(x_ticks), labelExpr=TOKENS_LABEL, grid=False, labelFlush=False)
+    y_axis = alt.Axis(values=list(y_ticks), labelExpr=GBIT_LABEL, grid=False)
+    log = alt.Scale(type="log", nice=False)
+
+    def x(field: str) -> alt.X:
+        return alt.X(f"{field}:Q", title=x_title, scale=log, axis=x_axis)
+
+    def y(field: str) -> alt.Y:
+        return alt.Y(f"{field}:Q", title=y_title, scale=log, axis=y_axis)
+
+    tooltip = [
+        alt.Tooltip("x:Q", title=x_title, format=",.3~s"),
+        alt.Tooltip("y:Q", title=y_title, format=",.3~r"),
+        alt.Tooltip("winner:N", title=winner_title),
+        alt.Tooltip("gain:Q", title=gain_title, format=".2f"),
+    ]
+    color = alt.Color(
+        "log2_gain:Q",
+        title=gain_title,
+        scale=alt.Scale(
+            scheme=GAIN_SCHEME, reverse=True, domain=[-_CLAMP_LOG2, _CLAMP_LOG2], domainMid=0, clamp=True
+        ),
+        legend=alt.Legend(
+            orient="right",
+            values=[-1, -0.5, 0, 0.5, 1],
+            labelExpr=GAIN_LABEL,
+            gradientLength=max(80, height - 90),
+            titleLimit=160,
+        ),
+    )
+    cells = (
+        base.transform_filter("datum.row == 'cell'")
+        .mark_rect(strokeWidth=0)
+        .encode(x=x("x1"), x2="x2:Q", y=y("y1"), y2="y2:Q", color=color, tooltip=tooltip)
+    )
+    grey = (
+        base.transform_filter("datum.row == 'grey'")
+        .mark_rect(color=NEITHER)
+        .encode(x=x("x1"), x2="x2:Q", y=y("y1"), y2="y2:Q", tooltip=tooltip[:3])
+    )
+    contour = (
+        base.transform_filter("datum.row == 'contour'")
+        .mark_line(color=INK, strokeDash=[6, 3], strokeWidth=2, interpolate="linear")
+        .encode(x=x("x"), y=y("y"), order="order:Q", detail="line:N")
+    )
+    words = base.transform_filter("datum.row == 'word'").encode(x=x("x"), y=y("y"), text="text:N")
+    here = base.transform_filter("datum.row == 'here'").encode(x=x("x"), y=y("y"))
+    return alt.LayerChart(
+        layer=[
+            cells,
+            grey,
+            contour,
+            words.mark_text(fontSize=13, fontWeight=700, stroke=HALO, strokeWidth=4, strokeJoin="round"),
+            words.mark_text(fontSize=13, fontWeight=700, color=INK),
+            here.mark_point(
+                shape="cross", size=260, filled=True, color=INK, stroke=HALO, strokeWidth=2, opacity=1
+            ),
+            here.mark_text(dy=-17, fontSize=12, fontWeight=700, stroke=HALO, strokeWidth=4).encode(
+                text="text:N"
+            ),
+            here.mark_text(dy=-17, fontSize=12, fontWeight=700, color=INK).encode(text="text:N"),
+        ]
+    ).properties(height=height)
+
+
+def log_edges(centres: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Edges (n+1,) of cells around centres (n,) on a log axis; a lone centre gets a factor of two."""
+    if centres.size == 1:
+        return np.array([centres[0] / np.sqrt(2.0), centres[0] * np.sqrt(2.0)])
+    log = np.log(centres)
+    middle = (log[:-1] + log[1:]) / 2
+    first, last = 2 * log[0] - middle[0], 2 * log[-1] - middle[-1]
+    edges: NDArray[np.float64] = np.exp(np.concatenate([[first], middle, [last]]))
+    return edges
+
+
+def _words(
+    xs: NDArray[np.float64], ys: NDArray[np.float64], winners: NDArray[Any], texts: Mapping[str, str]
+) -> list[dict[str, Any]]:
+    words: list[dict[str, Any]] = []
+    for kind, text in texts.items():
+        inside = winners == kind
+        if inside.mean() < 0.06:  # a word on a sliver would lie on its neighbour
+            continue
+        row = int(np.argmax(inside.sum(axis=1) * _centrality(ys.size)))
+        columns = np.flatnonzero(inside[row])
+        words.append({"row": "word", "x": xs[int(columns[columns.size // 2])], "y": ys[row], "text": text})
+    return words
+
+
+def _centrality(count: int) -> NDArray[np.float64]:
+    """Prefers rows away from the edges, where a word would be cut."""
+    position = (np.arange(count) + 0.5) / count
+    weight: NDArray[np.float64] = np.minimum(np.minimum(position, 1 - position) / 0.2, 1.0)
+    return weight

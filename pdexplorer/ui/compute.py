@@ -1,0 +1,83 @@
+"""What the page has worked out before, by scenario: answers are immutable, so everybody shares them.
+
+Keys are the scenario as canonical JSON and the model version; results live in `cache_resource`, which hands
+out the object itself where `cache_data` would copy it on every rerun.
+"""
+
+import numpy as np
+import streamlit as st
+
+from pdexplorer import MODEL_VERSION
+from pdexplorer.catalog.catalog import Catalog, load_catalog
+from pdexplorer.scenario.presets import Presets, load_presets
+from pdexplorer.scenario.scenario import Scenario
+from pdexplorer.scenario.settings import apply_settings
+from pdexplorer.study.compare import Evaluation, evaluate
+from pdexplorer.study.map import MapResult, break_even_map
+
+MAP_X, MAP_Y = "workload.input_tokens", "network.nic_gbit_per_s"
+MAP_COLUMNS, MAP_ROWS = 36, 24
+_X_RANGE = (200.0, 200_000.0)
+_Y_RANGE = (2.5, 1600.0)
+_ROUND = 1.15  # how far outside the standing range an input may lie before the axis grows
+
+
+def presets() -> Presets:
+    """The presets, the team's included; their files are read again on every call so that edits show."""
+    return load_presets()
+
+
+def evaluated(scenario: Scenario) -> Evaluation:
+    """The answer to a scenario, from the cache where it has been asked before."""
+    return _evaluated(scenario.model_dump_json(), MODEL_VERSION)
+
+
+def mapped(scenario: Scenario, here: tuple[float, float]) -> MapResult:
+    """The break-even map around a scenario. Its own place on the two axes does not matter to the answer, so
+    that moving along them draws the same map from the cache."""
+    x = _axis(_X_RANGE, here[0], MAP_COLUMNS)
+    y = _axis(_Y_RANGE, here[1], MAP_ROWS)
+    anywhere, _ = apply_settings(scenario, {MAP_X: "4000", MAP_Y: "auto"})
+    return _mapped(anywhere.model_dump_json(), x, y, MODEL_VERSION)
+
+
+def here_on_map(scenario: Scenario, catalog: Catalog) -> tuple[float, float]:
+    """Input tokens and line rate per NIC in Gbit/s of a scenario."""
+    rate = scenario.network.nic_gbit_per_s
+    if rate is None:
+        link = catalog.links.get(scenario.network.link)
+        rate = link.line_rate_gbit_per_s if link else _Y_RANGE[1]
+    return scenario.workload.input_tokens, rate
+
+
+def standing(scenario: Scenario, catalog: Catalog) -> dict[str, float]:
+    """Where the scenario stands on every numeric key, the line rate of its link worked out."""
+    flat = {
+        f"{block}.{field}": value
+        for block, fields in scenario.model_dump().items()
+        for field, value in fields.items()
+        if isinstance(value, int | float) and not isinstance(value, bool)
+    }
+    return flat | {MAP_Y: here_on_map(scenario, catalog)[1]}
+
+
+def catalog_for(scenario: Scenario) -> Catalog:
+    """The catalogue with the scenario's own figures in it."""
+    return load_catalog().with_overrides(scenario.overrides)
+
+
+@st.cache_resource(max_entries=512, show_spinner=False)
+def _evaluated(scenario_json: str, version: str) -> Evaluation:
+    return evaluate(Scenario.model_validate_json(scenario_json))
+
+
+@st.cache_resource(max_entries=256, show_spinner=False)
+def _mapped(scenario_json: str, x: tuple[float, ...], y: tuple[float, ...], version: str) -> MapResult:
+    scenario = Scenario.model_validate_json(scenario_json)
+    return break_even_map(scenario, x_key=MAP_X, y_key=MAP_Y, x_values=np.array(x), y_values=np.array(y))
+
+
+def _axis(standing: tuple[float, float], here: float, count: int) -> tuple[float, ...]:
+    low = min(standing[0], here / _ROUND)
+    high = max(standing[1], here * _ROUND)
+    return tuple(float(v) for v in np.geomspace(low, high, count))

@@ -1,0 +1,175 @@
+"""The page's charts: templates built once a look, then drawn with each answer's frame."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from pdexplorer.charts.break_even_map import COLUMNS as MAP_COLUMNS
+from pdexplorer.charts.break_even_map import break_even_map, map_frame
+from pdexplorer.charts.cost_bars import COLUMNS as COST_COLUMNS
+from pdexplorer.charts.cost_bars import REQUESTS_PER_BAR, cost_bars, cost_frame, money_text
+from pdexplorer.charts.template import to_template
+from pdexplorer.charts.theme import PARTS
+from pdexplorer.study.map import MapResult
+from pdexplorer.ui.formats import number, percent
+from pdexplorer.ui.texts import plain, text
+
+FLEETS = ("colocated", "disaggregated")
+MAP_HEIGHT = 262
+_COST_FURNITURE = 56  # legend and axis lie inside the height a page gives a chart
+
+X_TICKS = (
+    100,
+    250,
+    500,
+    1000,
+    2000,
+    4000,
+    8000,
+    16_000,
+    32_000,
+    64_000,
+    128_000,
+    256_000,
+    512_000,
+    1_000_000,
+)
+Y_TICKS = (1, 5, 10, 25, 50, 100, 200, 400, 800, 1600, 3200, 6400)
+
+
+def cost_figure(answer: Mapping[str, Any], whys: Mapping[str, str], kind: str) -> None:
+    """Both fleets' cost per request on one axis; a fleet that cannot run is said in words instead."""
+    money = answer["scenario"]["money"]
+    currency, rate = str(money["currency"]), float(money["currency_per_usd"])
+    costs = {
+        fleet: answer[fleet]["cost_per_request_usd"]
+        for fleet in FLEETS
+        if answer[fleet]["feasible"] and _priced(answer[fleet]["cost_per_request_usd"])
+    }
+    st.markdown(f"**{plain(text('cost.title', currency=currency, kind=text(f'kind.{kind}')))}**")
+    for fleet in FLEETS:
+        if not answer[fleet]["feasible"]:
+            sentence = text("cost.cannot", fleet=text(f"fleet.{fleet}"), why=plain(whys.get(fleet, "")))
+            st.caption(f":material/block: {sentence}")
+    if not costs:
+        if any(answer[fleet]["feasible"] for fleet in FLEETS):
+            st.caption(f":material/info: {text('cost.none', why=plain(_money_note(answer)))}")
+        return
+    frame = cost_frame(costs, fleet_texts(), part_texts(), rate)
+    st.vega_lite_chart(
+        frame,
+        cost_template(text("cost.axis", currency=currency), dark(), len(costs)),
+        alt=_cost_alt(frame, currency),
+        key="chart.cost",
+    )
+
+
+def map_figure(result: MapResult, here: tuple[float, float], basis: str, kind: str) -> None:
+    """The break-even map with where the scenario stands."""
+    title = text("map.title", kind=text(f"kind.{kind}"))
+    st.markdown(f"**{title}**", help=text("map.caption", basis=text(f"map.gain_{basis}")))
+    x, y = np.asarray(result.x_values, float), np.asarray(result.y_values, float)
+    gain = np.asarray(result.gain, float)
+    frame = map_frame(
+        x,
+        y,
+        gain,
+        result.winner,
+        [_points(line) for line in result.contours],
+        here,
+        winner_texts(),
+        text("map.here"),
+    )
+    won = float(np.mean(np.asarray(result.winner, dtype=object) == "disaggregated"))
+    st.vega_lite_chart(
+        frame,
+        map_template(_within(X_TICKS, x), _within(Y_TICKS, y)),
+        alt=text("map.alt", share=percent(won), x=number(here[0]), y=number(here[1])),
+        key="chart.map",
+    )
+
+
+@st.cache_resource(max_entries=32, show_spinner=False)
+def cost_template(axis_title: str, is_dark: bool, bars: int) -> dict[str, Any]:
+    """Vega-Lite of the cost bars, without data."""
+    empty = pd.DataFrame({column: [] for column in COST_COLUMNS})
+    ink = "#f2f2f5" if is_dark else "#1b1b1f"
+    return to_template(
+        cost_bars(
+            empty, part_texts=part_texts(), axis_title=axis_title, ink=ink, height=34 * bars + _COST_FURNITURE
+        )
+    )
+
+
+@st.cache_resource(max_entries=32, show_spinner=False)
+def map_template(x_ticks: tuple[float, ...], y_ticks: tuple[float, ...]) -> dict[str, Any]:
+    """Vega-Lite of the break-even map, without data."""
+    empty = pd.DataFrame({column: [] for column in MAP_COLUMNS})
+    return to_template(
+        break_even_map(
+            empty,
+            x_title=text("map.x"),
+            y_title=text("map.y"),
+            gain_title=text("map.gain"),
+            x_ticks=x_ticks,
+            y_ticks=y_ticks,
+            winner_title=text("map.winner"),
+            height=MAP_HEIGHT,
+        )
+    )
+
+
+def fleet_texts() -> dict[str, str]:
+    """The fleets' names by key."""
+    return {fleet: text(f"fleet.{fleet}") for fleet in FLEETS}
+
+
+def part_texts() -> dict[str, str]:
+    """The cost parts' names by key, in their fixed order."""
+    return {part: text(f"part.{part}") for part in PARTS}
+
+
+def winner_texts() -> dict[str, str]:
+    """What a region of the map is called, by its winner."""
+    return {winner: text(f"map.{winner}") for winner in (*FLEETS, "neither", "equal")}
+
+
+def dark() -> bool:
+    """Whether the reader's browser shows the page dark."""
+    return st.context.theme.type == "dark"
+
+
+def _money_note(answer: Mapping[str, Any]) -> str:
+    notes = (answer[fleet].get("money_note") for fleet in FLEETS)
+    return next((str(note) for note in notes if note), text("cost.no_price"))
+
+
+def _priced(cost: Mapping[str, Any] | None) -> bool:
+    return cost is not None and cost.get("total") is not None
+
+
+def _cost_alt(frame: pd.DataFrame, currency: str) -> str:
+    sentences = []
+    for fleet, rows in frame.groupby("fleet", sort=False):
+        parts = ", ".join(
+            f"{row.part_text} {money_text(float(str(row.cost)))}"
+            for row in rows.itertuples()
+            if row.row == "part"
+        )
+        total = money_text(float(rows.loc[rows["row"] == "total", "cost"].iloc[0]))
+        sentences.append(text("cost.alt_fleet", fleet=fleet, total=total, currency=currency, parts=parts))
+    assert REQUESTS_PER_BAR == 1000  # the texts say "per 1,000 requests"
+    return text("cost.alt", parts=" ".join(sentences))
+
+
+def _points(line: Any) -> Sequence[tuple[float, float]]:
+    if isinstance(line, tuple) and len(line) == 2 and np.ndim(line[0]) == 1 and np.size(line[0]) != 2:
+        return list(zip(np.asarray(line[0], float), np.asarray(line[1], float), strict=True))
+    return [(float(x), float(y)) for x, y in line]
+
+
+def _within(ticks: Sequence[float], values: np.ndarray[Any, Any]) -> tuple[float, ...]:
+    return tuple(tick for tick in ticks if values[0] <= tick <= values[-1])

@@ -1,0 +1,50 @@
+"""Numbers as the page writes them: three digits, thousands separated, with their unit."""
+
+
+def number(value: float) -> str:
+    """1,240 · 41.2 · 4.13 · 0.041."""
+    if value == 0:
+        return "0"
+    if abs(value) >= 100:
+        return f"{value:,.0f}"
+    shown = f"{value:.3g}"
+    return shown if "e" not in shown else f"{value:.2e}"
+
+
+def ratio_text(value: float) -> str:
+    """A gain: two decimals up to 10, one beyond."""
+    return f"{value:.2f}" if value < 10 else f"{value:,.1f}"
+
+
+def percent(value: float) -> str:
+    """A share of one as a whole percentage, one decimal below ten."""
+    shown = value * 100
+    return f"{shown:.0f} %" if abs(shown) >= 10 or shown == round(shown) else f"{shown:.1f} %"
+
+
+def percent_change(value: float) -> str:
+    """A change with its sign, as a metric's delta wants it; a plain hyphen marks a fall."""
+    shown = value * 100
+    return f"{shown:+.0f} %"
+
+
+def seconds_text(value_s: float) -> str:
+    """Seconds: milliseconds below a tenth."""
+    return f"{value_s * 1e3:.0f} ms" if value_s < 0.1 else f"{number(value_s)} s"
+
+
+def ms_text(value_s: float) -> str:
+    """Milliseconds of a time in seconds."""
+    return f"{number(value_s * 1e3)} ms"
+
+
+def with_unit(value: float, unit: str) -> str:
+    """A number and its unit; a share reads as a percentage."""
+    if unit in ("", "fraction", "ratio", "share"):
+        return percent(value) if 0 <= value <= 1 else number(value)
+    return f"{number(value)} {'req/s' if unit in ('/s', 'per_s') else unit}"
+
+
+def tokens_text(value: float) -> str:
+    """A mean length: 4,000 or 12.5k beyond a hundred thousand."""
+    return f"{value / 1000:,.4g}k" if value >= 100_000 else f"{value:,.6g}"

@@ -1,0 +1,64 @@
+"""Where the numbers on the page come from: every figure in use with unit, kind and source."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from pdexplorer.catalog.catalog import Catalog
+from pdexplorer.catalog.figure import Figure
+from pdexplorer.scenario.scenario import Scenario
+from pdexplorer.ui.fields import number_text
+from pdexplorer.ui.overrides import figure_label
+from pdexplorer.ui.texts import text
+
+
+def sources_tab(scenario: Scenario, evaluation: Any, catalog: Catalog) -> None:
+    """What the answer rests on, then the catalogue's figures of everything the scenario names."""
+    st.caption(text("sources.about"))
+    lines = list(evaluation.sources)
+    if lines:
+        st.markdown(f"**{text('sources.results')}**")
+        st.dataframe(pd.DataFrame({text("column.source"): lines}), hide_index=True, width="stretch")
+    st.dataframe(source_frame(scenario, catalog), hide_index=True, width="stretch", height=420)
+
+
+def source_frame(scenario: Scenario, catalog: Catalog) -> pd.DataFrame:
+    """One row a figure: item, figure, value, unit, kind, source."""
+    rows: list[dict[str, str]] = []
+    devices = (scenario.prefill.accelerator, scenario.decode.accelerator, scenario.colocated.accelerator)
+    for identifier in dict.fromkeys([*(d for d in devices if d), *scenario.compare.accelerators]):
+        if identifier in catalog.accelerators:
+            device = catalog.accelerators[identifier]
+            rows += _figures(device.name, device.figures)
+    if scenario.network.link in catalog.links:
+        link = catalog.links[scenario.network.link]
+        rows += _figures(link.name, link.figures)
+    if scenario.engine.profile in catalog.engines:
+        engine = catalog.engines[scenario.engine.profile]
+        rows += _figures(engine.name, engine.figures)
+    if scenario.model.name in catalog.model_sources:
+        rows.append(
+            _row(
+                catalog.models[scenario.model.name].name,
+                "config",
+                "",
+                "",
+                catalog.model_sources[scenario.model.name],
+            )
+        )
+    return pd.DataFrame(rows, columns=_columns())
+
+
+def _figures(item: str, figures: Mapping[str, Figure]) -> Iterable[dict[str, str]]:
+    for name, figure in figures.items():
+        yield _row(item, figure_label(name), number_text(figure.value), figure.kind, figure.source)
+
+
+def _row(item: str, figure: str, value: str, kind: str, source: str) -> dict[str, str]:
+    return dict(zip(_columns(), (item, figure, value, kind, source), strict=True))
+
+
+def _columns() -> list[str]:
+    return [text(f"column.{name}") for name in ("item", "figure", "value", "kind", "source")]

@@ -1,0 +1,81 @@
+"""What the page is asked, kept in the session and in the address; the address is the only thing to share.
+
+The session holds one valid scenario. A widget's change is applied to it as a dotted setting, like a link's;
+what was refused is said and the widget goes back. Streamlit's own `bind="query-params"` is not used: it
+resets an out-of-range value without a word, turns a change of preset into mixed states that Back walks
+through, and cannot carry the version and the preset's hash. Writing the address once a choice gives one
+history entry a choice.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import streamlit as st
+
+from pdexplorer.scenario.link import parse_query, to_query
+from pdexplorer.scenario.presets import Preset, Presets
+from pdexplorer.scenario.scenario import Scenario
+from pdexplorer.scenario.settings import Refusal, apply_settings
+
+KEPT = ("view", "lang", "a")
+"""Reserved keys of the address that a change of the scenario leaves as they are."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The question on the page. refused and changed are about the link it came from, or the last edit."""
+
+    preset: Preset
+    scenario: Scenario
+    refused: tuple[Refusal, ...] = ()
+    changed: tuple[str, ...] = ()
+    from_link: bool = True
+
+
+def current(presets: Presets) -> Asked:
+    """The question to show: the session's, or the address's where that is new (first visit, Back)."""
+    session = st.session_state
+    query = dict(st.query_params.to_dict())
+    edited = session.pop("edited", False)
+    session["write_address"] = edited
+    if "asked" not in session or (query != session.get("address") and not edited):
+        link = parse_query(_all_values(), presets)
+        session["asked"] = Asked(link.preset, link.scenario, link.refused, link.changed)
+        session["address"] = query
+    asked: Asked = session["asked"]
+    return asked
+
+
+def choose_preset(name: str, presets: Presets) -> None:
+    """A preset as it is, nothing kept from before."""
+    session = st.session_state
+    session["asked"] = Asked(presets[name], presets[name].scenario, from_link=False)
+    session["edited"] = True
+
+
+def change(settings: Mapping[str, Any]) -> tuple[Refusal, ...]:
+    """Applies settings to the session's scenario; what cannot be used changes nothing and is said."""
+    session = st.session_state
+    asked: Asked = session["asked"]
+    scenario, refused = apply_settings(asked.scenario, settings)
+    session["asked"] = Asked(asked.preset, scenario, refused, from_link=False)
+    session["edited"] = True
+    return refused
+
+
+def write_address(asked: Asked) -> None:
+    """Puts the question into the address after an edit: one entry in the browser's history a choice."""
+    session = st.session_state
+    if not session.pop("write_address", False):
+        return
+    query = to_query(asked.scenario, asked.preset)
+    before = dict(st.query_params.to_dict())
+    query |= {key: before[key] for key in KEPT if key in before}
+    if query != before:
+        st.query_params.from_dict(query)
+    session["address"] = query
+
+
+def _all_values() -> dict[str, list[str]]:
+    return {key: st.query_params.get_all(key) for key in st.query_params}

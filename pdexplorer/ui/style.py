@@ -1,0 +1,26 @@
+"""The few rules of look that Streamlit's theme has no setting for."""
+
+import streamlit as st
+
+_COMPACT = """
+<style>
+[data-testid="stMetric"] {padding: 0;}
+[data-testid="stMetric"] > div {padding: .55rem .8rem .4rem;}
+[data-testid="stMetricLabel"] p {font-size: .82rem;}
+[data-testid="stMetricValue"] {font-size: 1.5rem;}
+[data-testid="stMetricDeltaDescription"] p {font-size: .8rem;}
+.st-key-headline [data-testid="stColumn"] {min-width: 9.5rem;}
+[data-testid="stSidebarUserContent"] [data-testid="stVerticalBlock"] {gap: .55rem;}
+[data-testid="stMainBlockContainer"] [data-testid="stVerticalBlock"] {gap: .6rem;}
+[data-testid="stMainBlockContainer"] {padding-left: 2rem; padding-right: 2rem;}
+@media (max-width: 640px) {[data-testid="stMainBlockContainer"] {padding-left: 1rem; padding-right: 1rem;}}
+[class*="st-key-ask-"] {padding: .35rem .9rem;}
+.st-key-verdict h4 {padding: 0 0 .25rem 0; font-size: 1.15rem; line-height: 1.35;}
+</style>
+"""
+
+
+def style(embedded: bool) -> None:
+    """Tightens the first screen so that the answer fits 1280 × 800; a frame has no sidebar to open."""
+    hide = "<style>[data-testid='stSidebar'],[data-testid='stExpandSidebarButton']{display:none}</style>"
+    st.html(_COMPACT + (hide if embedded else ""))

@@ -1,0 +1,200 @@
+"""The answer first: one sentence with an icon, why, what would flip it, and four headline numbers."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import streamlit as st
+
+from pdexplorer.ui.formats import (
+    ms_text,
+    number,
+    percent,
+    percent_change,
+    ratio_text,
+    seconds_text,
+    with_unit,
+)
+from pdexplorer.ui.texts import plain, text
+
+DECISIONS: Mapping[str, tuple[str, str]] = {
+    "disaggregate": (":material/call_split:", "violet"),
+    "benchmark_first": (":material/science:", "blue"),
+    "stay_colocated": (":material/join_full:", "orange"),
+    "hybrid": (":material/alt_route:", "blue"),
+    "infeasible": (":material/block:", "gray"),
+}
+"""Icon and colour of each decision; the words always stand beside them."""
+
+_REASONS, _FLIPS = 3, 3
+
+Answer = Mapping[str, Any]
+"""An evaluation as `evaluate --json` writes it."""
+
+
+def verdict_view(answer: Answer, whys: Mapping[str, str], here: Mapping[str, float]) -> None:
+    """The verdict's box. whys: per fleet that cannot run, the limit in words; here: see `flips_text`."""
+    verdict = answer["verdict"]
+    icon, color = DECISIONS[verdict["decision"]]
+    with st.container(border=True, key="verdict", gap="xsmall"):
+        st.markdown(f"#### {icon} :{color}[{title(verdict, answer)}]: {sentence(answer, whys)}")
+        lines = []
+        reasons = [plain(reason["text"]) for reason in verdict["reasons"][:_REASONS]]
+        if reasons:
+            lines.append(f"**{text('verdict.because')}** {'; '.join(reasons)}.".replace("..", "."))
+        if verdict["vetoes"]:
+            vetoes = "; ".join(plain(veto_text(veto)) for veto in verdict["vetoes"])
+            lines.append(f"**{text('verdict.vetoes')}** {vetoes}.".replace("..", "."))
+        lines.append(f"**{text('verdict.flips')}** {flips_text(answer, here)}.")
+        st.markdown("  \n".join(lines))
+
+
+def title(verdict: Mapping[str, Any], answer: Answer) -> str:
+    """The decision in words; "clearly" from the ratio the scenario calls clear."""
+    key = str(verdict["decision"])
+    decisive = verdict.get(verdict.get("decided_by") or "", None)
+    clear = answer["scenario"]["verdict"]["clearly_ratio"]
+    if key == "disaggregate" and decisive is not None and decisive >= clear:
+        key = "disaggregate_clearly"
+    return text(f"verdict.{key}")
+
+
+def sentence(answer: Answer, whys: Mapping[str, str]) -> str:
+    """What the decision means in the number that decided it."""
+    verdict = answer["verdict"]
+    cannot = {fleet for fleet in ("colocated", "disaggregated") if not answer[fleet]["feasible"]}
+    if len(cannot) == 2:
+        return text("verdict.neither", why=plain(whys.get("colocated") or whys.get("disaggregated") or ""))
+    if "disaggregated" in cannot:
+        return text("verdict.only_colocated", why=plain(whys.get("disaggregated", "")))
+    if "colocated" in cannot:
+        return text("verdict.only_disaggregated", why=plain(whys.get("colocated", "")))
+    by = verdict["decided_by"]
+    ratio = verdict.get(by) if by else None
+    if ratio is None:
+        return ""
+    shown = ratio_text(ratio)
+    if abs(ratio - 1) < 0.005:
+        return text("verdict.equal", ratio=shown)
+    if by == "cost_ratio":
+        key, change = (
+            ("verdict.cost_less", 1 - 1 / ratio) if ratio > 1 else ("verdict.cost_more", 1 / ratio - 1)
+        )
+    else:
+        stem = "verdict.gpu" if by == "goodput_per_gpu_ratio" else "verdict.goodput"
+        key, change = (f"{stem}_more", ratio - 1) if ratio > 1 else (f"{stem}_less", 1 - ratio)
+    return text(key, percent=percent(change), ratio=shown)
+
+
+def flips_text(answer: Answer, here: Mapping[str, float]) -> str:
+    """The nearest flips along the sliders, joined by "or". here: where the scenario stands, by key.
+
+    A break-even says on which side splitting pays; the answer flips on crossing it from here.
+    """
+    verdict = answer["verdict"]
+    found = []
+    for flip in verdict["break_even"]:
+        value, key = flip["value"], str(flip["key"])
+        if value is None:
+            continue
+        if key in here:
+            side = "below" if here[key] > value else "above"
+        else:
+            pays = verdict["decision"] != "stay_colocated"
+            side = "below" if (flip["direction"] == "above") == pays else "above"
+        label = flip_label(key)
+        unit = "" if label.endswith(str(flip["unit"])) else str(flip["unit"])
+        found.append(text(f"flip.{side}", what=plain(label), value=plain(with_unit(value, unit))))
+    return " or ".join(found[:_FLIPS]) if found else text("verdict.no_flip")
+
+
+def flip_label(key: str) -> str:
+    """A slider's name within a sentence, without its unit."""
+    try:
+        label = text(f"field.{key}")
+    except KeyError:
+        return key
+    label = label.partition(" (")[0]
+    return label if label[:2].isupper() else label[0].lower() + label[1:]
+
+
+def veto_text(veto: str) -> str:
+    """What speaks against splitting, in words."""
+    return text(f"veto.{veto}")
+
+
+def headline(answer: Answer, kind: str) -> None:
+    """Four numbers; the split's in large, the colocated fleet's below with the change against it."""
+    split, colocated, verdict = answer["disaggregated"], answer["colocated"], answer["verdict"]
+    with st.container(key="headline"):
+        one, two, three, four = st.columns(4, gap="small")
+    with one:
+        _latency("metric.ttft", split, colocated, "ttft_s", seconds_text, kind)
+    with two:
+        _latency("metric.tpot", split, colocated, "tpot_s", ms_text, kind)
+    with three:
+        by_cost = verdict["goodput_per_dollar_ratio"] is not None
+        ratio = verdict["goodput_per_dollar_ratio"] if by_cost else verdict["goodput_per_gpu_ratio"]
+        st.metric(
+            text(
+                "metric.goodput_per_usd" if by_cost else "metric.goodput_per_gpu", kind=text(f"kind.{kind}")
+            ),
+            text("metric.cannot") if ratio is None else f"{ratio_text(ratio)}×",
+            None if ratio is None else percent_change(ratio - 1),
+            delta_color="normal",
+            delta_description=text("metric.against_ratio"),
+            help=text("metric.goodput_help"),
+            border=True,
+        )
+    with four:
+        _gpus(split, colocated, kind)
+
+
+def _latency(label: str, split: Answer, colocated: Answer, key: str, shown: Any, kind: str) -> None:
+    value, base = _p95(split, key), _p95(colocated, key)
+    delta: str | None = None
+    note = text("metric.split_only")
+    if value is None:
+        note = text("metric.colocated_only")
+    elif base is not None and base > 0:
+        delta, note = percent_change(value / base - 1), text("metric.against", value=shown(base))
+    best = base if value is None else value
+    st.metric(
+        text(label, kind=text(f"kind.{kind}")),
+        text("metric.cannot") if best is None else shown(best),
+        delta or note,
+        delta_color="inverse" if delta else "off",
+        delta_arrow="auto" if delta else "off",
+        delta_description=note if delta else None,
+        help=text(f"{label}_help"),
+        border=True,
+    )
+
+
+def _gpus(split: Answer, colocated: Answer, kind: str) -> None:
+    if split["feasible"]:
+        instances = split["instances"]
+        value = text("metric.pools", gpus=number(split["gpus"]), **instances)
+        delta, pools = None, text("metric.split_only")
+        if colocated["feasible"] and colocated["gpus"]:
+            delta = percent_change(split["gpus"] / colocated["gpus"] - 1)
+            pools = text("metric.against", value=number(colocated["gpus"]))
+    else:
+        value = number(colocated["gpus"]) if colocated["feasible"] else text("metric.cannot")
+        pools, delta = text("metric.colocated_only"), None
+    st.metric(
+        text("metric.gpus", kind=text(f"kind.{kind}")),
+        value,
+        delta or pools,
+        delta_color="inverse" if delta else "off",
+        delta_arrow="auto" if delta else "off",
+        delta_description=pools if delta else None,
+        help=text("metric.gpus_help"),
+        border=True,
+    )
+
+
+def _p95(fleet: Answer, key: str) -> float | None:
+    if not fleet["feasible"] or fleet.get(key) is None:
+        return None
+    value = fleet[key]["p95"]
+    return None if value is None else float(value)
