@@ -8,7 +8,7 @@ from heapq import heappop, heappush
 
 from pdexplorer.simulator.gaps import GapHistogram
 from pdexplorer.simulator.kv import BlockPool
-from pdexplorer.simulator.sequence import DECODING, Sequence
+from pdexplorer.simulator.sequence import DECODING, LEFT, Sequence
 
 
 class DecodeBatch:
@@ -86,6 +86,7 @@ class DecodeBatch:
             due, _, sequence = heappop(finishes)
             if sequence.state == DECODING and sequence.finish_iteration == due:
                 self._leave(sequence)
+                sequence.state = LEFT
                 sequence.generated = sequence.output_tokens
                 finished.append(sequence)
         self.drop_stale()

@@ -59,7 +59,7 @@ class Colocated:
             call_at(env, self.options.horizon_s, lambda event: self._stop())
         if len(self.requests):
             env.run(until=self.done)
-        now_s = env.now
+        now_s = float(env.now)
         for engine in self.engines:
             engine.close(now_s)
         for sequence in self.inside.values():

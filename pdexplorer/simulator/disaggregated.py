@@ -91,7 +91,7 @@ class Disaggregated:
             call_at(env, self.options.horizon_s, lambda event: self._stop())
         if len(self.requests):
             env.run(until=self.done)
-        now_s = env.now
+        now_s = float(env.now)
         for instance in self.prefills:
             instance.close(now_s)
         for engine in self.engines:

@@ -49,6 +49,7 @@ class Engine:
         self.max_batch = spec.max_batch
         self.chunk_tokens = spec.chunk_tokens
         self.choose_chunks = POLICIES[spec.policy]
+        self.decodes_wait = spec.policy != "chunked"
         self.gaps = gaps
         self.kv = BlockPool(spec.kv_blocks, spec.block_tokens, spec.watermark_blocks)
         self.decodes = DecodeBatch(self.kv, self.window, gaps)
@@ -59,6 +60,7 @@ class Engine:
         self.waiting: deque[Sequence] = deque()
         self.partial: Sequence | None = None
         self.arrived: list[Sequence] = []
+        self.prefilling = 0  # admitted, prompt not done
         self.inbound = 0  # reserved here, still on their way
         self.in_transfer = 0  # of those, with prefill over
 
@@ -88,7 +90,7 @@ class Engine:
     def reserve(self, sequence: Sequence, context: int) -> bool:
         """Take KV for a sequence that will come with `context` − 1 tokens of it, if there is room."""
         kv = self.kv
-        if self.waiting or self.decodes.size + self.inbound + (self.partial is not None) >= self.max_batch:
+        if self.waiting or self.running_sequences() >= self.max_batch:
             return False
         blocks = kv.blocks_of(context - 1)
         if self.running and self.decoding and self.decodes.size:
@@ -130,11 +132,15 @@ class Engine:
             held += self._taken(now_s)
         return held
 
+    def running_sequences(self) -> int:
+        """Sequences that count towards max_batch: decoding, prefilling, or reserved and on their way."""
+        return self.decodes.size + self.prefilling + self.inbound
+
     def _may_admit(self, sequence: Sequence) -> bool:
         """Whether this waiting sequence could come in at the next boundary: never no where it could."""
         return (
-            self.decodes.size + self.inbound + (self.partial is not None) < self.max_batch
-            and self.decodes.size < self.chunk_tokens
+            self.running_sequences() < self.max_batch
+            and (self.decodes.size < self.chunk_tokens or self.decodes_wait)
             and self.kv.admits(self.kv.blocks_of(sequence.input_tokens + sequence.generated))
         )
 
@@ -221,7 +227,8 @@ class Engine:
     def _start_decode(self, now_s: float) -> None:
         decodes = self.decodes
         a, full, windowed = self.timer.decode_coefficients(decodes.size)
-        ramp = 0.5 * (full * decodes.size + windowed * decodes.below_window)
+        growing = decodes.size if self.window is None else decodes.below_window
+        ramp = 0.5 * (full * decodes.size + windowed * growing)
         first_s = a + full * decodes.context_sum + windowed * decodes.window_sum
         self.prefill_share = 0.0
         self._run(now_s, decodes.steps_ahead(), first_s - ramp, ramp)
@@ -259,6 +266,7 @@ class Engine:
     # --- a sequence's way ---
 
     def _prefilled(self, sequence: Sequence, now_s: float) -> None:
+        self.prefilling -= 1
         sequence.generated += 1
         if sequence.prefill_end_s != sequence.prefill_end_s:  # NaN: not recomputed
             sequence.prefill_end_s = now_s
@@ -303,6 +311,7 @@ class Engine:
             self.decodes.preempt(victim)
         else:
             self.partial = None
+            self.prefilling -= 1
             self.kv.free += self.kv.blocks_of(victim.target_tokens)
         victim.state = WAITING
         victim.preemptions += 1

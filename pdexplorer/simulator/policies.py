@@ -45,7 +45,7 @@ def unchunked(engine: "Engine") -> tuple[list[Chunk], bool]:
         head = engine.waiting[0]
         if chunks and head.input_tokens + head.generated - head.cached_tokens > budget:
             break
-        if not _admit_head(engine, len(chunks), 0):
+        if not _admit_head(engine, 0):
             break
         new = head.target_tokens - head.past_tokens
         chunks.append((head, new))
@@ -68,7 +68,7 @@ def _fill(engine: "Engine", budget: int, due_blocks: int) -> list[Chunk]:
         budget -= new
     while budget > 0 and engine.waiting:
         head = engine.waiting[0]
-        if not _admit_head(engine, len(chunks), due_blocks):
+        if not _admit_head(engine, due_blocks):
             break
         new = min(budget, head.target_tokens - head.past_tokens)
         chunks.append((head, new))
@@ -76,14 +76,14 @@ def _fill(engine: "Engine", budget: int, due_blocks: int) -> list[Chunk]:
     return chunks
 
 
-def _admit_head(engine: "Engine", chunks: int, due_blocks: int) -> bool:
+def _admit_head(engine: "Engine", due_blocks: int) -> bool:
     """Move the head of the queue in, with KV for its whole prompt and what it had generated.
 
     due_blocks: what the decode batch takes in the same step. After a preemption nothing comes in: what is
     free is less than the head, preempted last, gave back.
     """
     head = engine.waiting[0]
-    if engine.decodes.size + engine.inbound + chunks >= engine.max_batch:
+    if engine.running_sequences() >= engine.max_batch:
         return False
     tokens = head.input_tokens + head.generated
     blocks = engine.kv.blocks_of(tokens)
@@ -96,6 +96,7 @@ def _admit_head(engine: "Engine", chunks: int, due_blocks: int) -> bool:
     head.target_tokens = tokens
     head.past_tokens = head.cached_tokens
     head.state = PREFILLING
+    engine.prefilling += 1
     engine.admit(head)
     return True
 

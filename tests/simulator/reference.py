@@ -1,0 +1,242 @@
+"""The same engine one step at a time, as plainly as it can be written: the macro engine must equal it.
+
+Shares nothing that advances time or counts tokens with pdexplorer.simulator.engine: every step goes over every
+sequence, sums contexts, takes blocks and notes each gap.
+"""
+
+from dataclasses import dataclass
+
+from pdexplorer.simulator.events import AFTER_ARRIVALS, call_at
+from pdexplorer.simulator.sequence import LEFT, WAITING
+from pdexplorer.simulator.usage import BLOCKED, BUSY, IDLE, InstanceUsage
+
+
+@dataclass(eq=False)
+class Running:
+    sequence: object
+    held: int  # blocks
+    past: int = 0
+    target: int = 0
+    context: int | None = None  # what the next decode iteration reads; None while it prefills
+    last_token_s: float | None = None
+
+
+class DecodeView:
+    def __init__(self):
+        self.size = 0
+
+
+class StepEngine:
+    def __init__(self, env, spec, gaps, on_finish, on_room=None):
+        self.env, self.spec, self.timer, self.gaps = env, spec, spec.timer, gaps
+        self.on_finish, self.on_room = on_finish, on_room
+        self.free = spec.kv_blocks
+        self.waiting, self.running, self.arrived = [], [], []
+        self.last_token_s = {}
+        self.inbound = self.in_transfer = 0
+        self.usage = InstanceUsage()
+        self.event = None
+        self.step = None
+        self.start_s = 0.0
+        self.notify = False
+
+    @property
+    def decodes(self):
+        view = DecodeView()
+        view.size = sum(each.context is not None for each in self.running)
+        return view
+
+    def blocks(self, tokens):
+        return (tokens + self.spec.block_tokens - 1) // self.spec.block_tokens
+
+    def admits(self, blocks):
+        empty = self.free == self.spec.kv_blocks
+        return blocks <= self.free - self.spec.watermark_blocks or (empty and blocks <= self.free)
+
+    def submit(self, sequence):
+        self.waiting.append(sequence)
+        self.wake()
+
+    def reserve(self, sequence, context):
+        blocks = self.blocks(context - 1)
+        if self.waiting or len(self.running) + self.inbound >= self.spec.max_batch or not self.admits(blocks):
+            return False
+        self.free -= blocks
+        self.inbound += 1
+        sequence.reserved = True
+        return True
+
+    def receive(self, sequence):
+        self.arrived.append(sequence)
+        self.wake()
+
+    def show_waiting(self):
+        if self.step is None:
+            self.usage.enter(BLOCKED if self.in_transfer else IDLE, self.env.now)
+
+    def kv_blocks_held(self, now_s):
+        return self.spec.kv_blocks - self.free
+
+    def close(self, now_s):
+        if self.step is not None:
+            self.account(now_s)
+        self.usage.enter(BUSY, now_s)
+
+    def wake(self):
+        if self.event is None:
+            self.event = call_at(self.env, self.env.now, self.turn, AFTER_ARRIVALS)
+
+    def account(self, now_s):
+        share = self.step[2]
+        self.usage.prefill_busy_s += (now_s - self.start_s) * share
+        self.usage.decode_busy_s += (now_s - self.start_s) * (1 - share)
+
+    def turn(self, event):
+        now_s = self.env.now
+        if self.step is not None:
+            self.account(now_s)
+            self.end_of_step(now_s)
+        for sequence in self.arrived:
+            self.inbound -= 1
+            context = sequence.input_tokens + sequence.generated
+            last = sequence.first_token_s if sequence.generated else None
+            self.running.append(
+                Running(sequence, self.blocks(context - 1), context=context, last_token_s=last)
+            )
+        self.arrived = []
+        chunks, decoders = self.plan()
+        if chunks or decoders:
+            for each, _ in chunks:
+                if each.sequence.prefill_start_s != each.sequence.prefill_start_s:
+                    each.sequence.prefill_start_s = now_s
+            duration, share = self.duration(chunks, decoders)
+            self.step = (chunks, decoders, share)
+            self.start_s = now_s
+            self.usage.enter(BUSY, now_s)
+            self.event = call_at(self.env, now_s + duration, self.turn, AFTER_ARRIVALS)
+        else:
+            self.step = self.event = None
+            self.usage.enter(BLOCKED if self.in_transfer else IDLE, now_s)
+        if self.notify:
+            self.notify = False
+            if self.on_room is not None:
+                self.on_room()
+
+    def plan(self):
+        policy = self.spec.policy
+        if policy == "chunked":
+            decoders = self.grow()
+            return self.fill(self.spec.chunk_tokens - len(decoders)), decoders
+        chunks = self.fill(self.spec.chunk_tokens, whole=policy == "unchunked")
+        if chunks:
+            return chunks, []
+        return [], self.grow()
+
+    def grow(self):
+        """Each decoding sequence's block for the next iteration; the latest admitted make way."""
+        while True:
+            decoders = [each for each in self.running if each.context is not None]
+            need = sum(self.blocks(each.context) - each.held for each in decoders)
+            if need <= self.free:
+                break
+            victim = self.running.pop()
+            self.free += victim.held
+            sequence = victim.sequence
+            if victim.context is not None:
+                sequence.generated = victim.context - sequence.input_tokens
+                self.last_token_s[sequence.index] = victim.last_token_s
+            sequence.state = WAITING
+            sequence.preemptions += 1
+            self.waiting.insert(0, sequence)
+        for each in decoders:
+            grown = self.blocks(each.context)
+            self.free -= grown - each.held
+            each.held = grown
+        return decoders
+
+    def fill(self, budget, whole=False):
+        chunks = []
+        for each in self.running:
+            if each.context is None and budget > 0:
+                new = min(budget, each.target - each.past)
+                chunks.append((each, new))
+                budget -= new
+        while budget > 0 and self.waiting:
+            head = self.waiting[0]
+            target = head.input_tokens + head.generated
+            new = target - head.cached_tokens
+            blocks = self.blocks(target)
+            if whole and chunks and new > budget:
+                break
+            if len(self.running) + self.inbound >= self.spec.max_batch or not self.admits(blocks):
+                break
+            self.waiting.pop(0)
+            self.notify = self.notify or not self.waiting
+            self.free -= blocks
+            each = Running(head, blocks, past=head.cached_tokens, target=target)
+            self.running.append(each)
+            if not whole:
+                new = min(budget, new)
+            chunks.append((each, new))
+            budget -= new
+        return chunks
+
+    def duration(self, chunks, decoders):
+        window = self.timer.window_tokens
+        cap = float("inf") if window is None else window
+        contexts = [each.context for each in decoders]
+        full, capped = float(sum(contexts)), float(sum(min(each, cap) for each in contexts))
+        if not chunks:
+            a, b_full, b_window = self.timer.decode_coefficients(len(decoders))
+            return a + b_full * full + b_window * capped, 0.0
+        work = (
+            sum(new for _, new in chunks),
+            float(sum(sum(each.past + i for i in range(1, new + 1)) for each, new in chunks)),
+            float(sum(sum(min(each.past + i, cap) for i in range(1, new + 1)) for each, new in chunks)),
+            float(sum(each.past for each, _ in chunks)),
+            float(sum(min(each.past, cap) for each, _ in chunks)),
+            len(chunks),
+        )
+        alone = self.timer.mixed_s(*work, 0, 0.0, 0.0)
+        if not decoders:
+            return alone, 1.0
+        a, b_full, b_window = self.timer.decode_coefficients(len(decoders))
+        share = alone / (alone + a + b_full * full + b_window * capped)
+        return self.timer.mixed_s(*work, len(decoders), full, capped), share
+
+    def end_of_step(self, now_s):
+        chunks, decoders, _ = self.step
+        leaving = []
+        for each in decoders:
+            each.context += 1
+            if each.last_token_s is None:
+                each.sequence.first_token_s = now_s
+            else:
+                self.gaps.add(now_s - each.last_token_s, 1)
+            each.last_token_s = now_s
+            if each.context == each.sequence.input_tokens + each.sequence.output_tokens:
+                leaving.append(each)
+        for each, new in chunks:
+            each.past += new
+            if each.past < each.target:
+                continue
+            sequence = each.sequence
+            sequence.generated += 1
+            each.context = each.target + 1
+            each.last_token_s = now_s
+            if sequence.prefill_end_s != sequence.prefill_end_s:
+                sequence.prefill_end_s = now_s
+            before = self.last_token_s.get(sequence.index)
+            if sequence.generated == 1:
+                sequence.first_token_s = now_s
+            else:
+                self.gaps.add(now_s - before, 1)
+            if sequence.generated == sequence.output_tokens:
+                leaving.append(each)
+        for each in leaving:
+            self.running.remove(each)
+            self.free += each.held
+            each.sequence.generated = each.sequence.output_tokens
+            each.sequence.state = LEFT
+            self.notify = True
+            self.on_finish(each.sequence)
