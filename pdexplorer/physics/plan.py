@@ -276,16 +276,16 @@ def dense_shape(architecture: Architecture, tp: int) -> DenseShape:
     if a.attention == "mla":
         replicated = a.hidden_size * (a.mla_q_rank + a.mla_kv_rank + a.mla_rope_dim)
         attention = replicated + (attention_parameters(a) - replicated) / tp
-        products = 0.0  # they run inside the attention module; its launches count them
+        products = router = 0.0  # engines run these models' small products inside one module: attention's launches
     else:
         query = 2.0 * a.hidden_size * a.head_dim * a.heads / tp
         attention = query + 2.0 * a.hidden_size * a.head_dim * max(a.kv_heads / tp, 1.0)
         products = 2.0
+        router = 1.0 + (2.0 if a.shared_experts else 0.0)
     mlps = dense_mlp_layers(a)
-    shared = 2.0 if a.shared_experts else 0.0
     elements = mixers * attention + mlps * mlp_parameters(a) / tp
     elements += a.moe_layers * (a.hidden_size * a.experts + shared_expert_parameters(a) / tp)
-    kernels = mixers * products + mlps * 2.0 + a.moe_layers * (1.0 + shared)
+    kernels = mixers * products + mlps * 2.0 + a.moe_layers * router
     activations = mixers * (2.0 * a.hidden_size + 2.0 * a.heads * a.head_dim / tp)
     activations += mlps * (2.0 * a.hidden_size + a.mlp_matrices * a.intermediate_size / tp)
     return DenseShape(elements, kernels, activations)

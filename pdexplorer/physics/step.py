@@ -86,7 +86,9 @@ def equal_load(
 
 
 def load_parts(plan: StepPlan, load: StepLoad, overhead: bool = True) -> tuple[Any, ...]:
-    """Seconds of each of PARTS for a load; floats in, floats out.
+    """Seconds of (products, prefill attention, decode attention, experts, head, collectives, elementwise, overhead).
+
+    Floats in, floats out.
 
     With pipeline stages a step's tokens go through in `pp` microbatches that keep every stage busy while decoding;
     its prefill share passes the pipeline once more, partly filled: the bubble.
@@ -120,7 +122,7 @@ def _microbatch_parts(plan: StepPlan, load: StepLoad, microbatches: int) -> tupl
         load.context_sum * plan.decode_context_full_s + load.window_sum * plan.decode_context_window_s
     ) * decode_share
     return (
-        products_s(plan, prefill + batch) + elementwise_s(plan, prefill + batch),
+        products_s(plan, prefill + batch),
         prefill_attention_s(
             plan,
             prefill,
@@ -133,6 +135,7 @@ def _microbatch_parts(plan: StepPlan, load: StepLoad, microbatches: int) -> tupl
         expert_s(plan, tokens),
         head_s(plan, rows),
         collectives_s(plan, tokens, prefill + batch),
+        elementwise_s(plan, prefill + batch),
     )
 
 
@@ -152,7 +155,8 @@ def step_parts_s(
     arguments = [np.asarray(value, dtype=float) for value in given]
     load = equal_load(plan, *arguments)
     shape = np.broadcast_shapes(*(argument.shape for argument in arguments))
-    parts = load_parts(plan, load, overhead)
+    products, prefill, decode, experts, head, collectives, elementwise, rest = load_parts(plan, load, overhead)
+    parts = (products + elementwise, prefill, decode, experts, head, collectives, rest)
     if not shape:
         return {name: float(part) for name, part in zip(PARTS, parts, strict=True)}
     return {name: np.broadcast_to(part, shape) for name, part in zip(PARTS, parts, strict=True)}

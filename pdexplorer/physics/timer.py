@@ -75,8 +75,8 @@ class StepTimer:
         """(all but prefill attention and context, prefill share of the slowest rank, per context token × 2)."""
         plan = self.plan
         load = StepLoad(float(tokens), float(sequences), 0.0, 0.0, 0.0, 0.0, float(batch), 0.0, 0.0)
-        dense, _, decode, experts, head, collectives, overhead = load_parts(plan, load)
-        base = float(dense + decode + experts + head + collectives + overhead)
+        products, _, *others = load_parts(plan, load)
+        base = float(products + sum(others))
         share = slowest_rank_share(float(sequences), plan.attention_dp) / plan.pp
         if len(self._sizes) >= _REMEMBERED:
             self._sizes.clear()

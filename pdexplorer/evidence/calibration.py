@@ -1,0 +1,336 @@
+"""Efficiencies from measured kernel times: each group of operators is fitted on its own column.
+
+Two stages. First one set of numbers over all rows of a format, whatever the chip: shares of datasheet ceilings
+differ little. Then each chip and engine moves away from that as far as its own rows ask. Nothing is fitted per model.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pdexplorer.catalog.catalog import Catalog
+from pdexplorer.catalog.efficiency import (
+    AttentionEfficiency,
+    CollectiveEfficiency,
+    ElementwiseEfficiency,
+    ExpertEfficiency,
+    Fit,
+    GemmEfficiency,
+)
+from pdexplorer.catalog.hardware import Accelerator
+from pdexplorer.evidence.columns import Block, Floats, blocks_of, predicted_s
+from pdexplorer.evidence.least_squares import fit_positive
+from pdexplorer.evidence.points import StepPoint
+from pdexplorer.physics.formats import split_formats
+from pdexplorer.physics.plan import compile_plan
+
+Table = dict[str, list[Any]]
+
+RESIDUAL = 0.04
+"""Log ratio a fitted row is usually off by: one row's pull against a prior's."""
+
+
+@dataclass(frozen=True, slots=True)
+class Numbers:
+    """The fitted numbers of one group: where they start and how far (log) they may plausibly lie from it."""
+
+    part: str
+    group: str
+    start: Mapping[str, float]
+    spread: Mapping[str, float]
+
+
+GEMM = Numbers(
+    "gemm",
+    "dense",
+    {"mfu": 0.72, "mbu": 0.87, "launch_s": 5e-6, "sharpness": 2.8, "small_launch_ratio": 1.0},
+    # Kernels stream weights at much the same share everywhere; launches are what differs, quantisation most.
+    {"mfu": 0.2, "mbu": 0.04, "launch_s": 0.8, "sharpness": 0.2, "small_launch_ratio": 0.1},
+)
+PREFILL = Numbers(
+    "attention",
+    "prefill",
+    {"prefill_mfu": 0.9, "prefill_tile_tokens": 400.0, "prefill_launch_s": 27e-6},
+    {"prefill_mfu": 0.3, "prefill_tile_tokens": 0.6, "prefill_launch_s": 0.4},
+)
+DECODE = Numbers(
+    "attention",
+    "decode",
+    {"decode_mbu": 0.88, "decode_launch_s": 12e-6, "decode_half_heads": 0.55, "decode_head_s": 8e-9},
+    {"decode_mbu": 0.1, "decode_launch_s": 0.6, "decode_half_heads": 0.3, "decode_head_s": 0.6},
+)
+LATENT_DECODE = Numbers(
+    "attention",
+    "decode",
+    {**DECODE.start, "decode_launch_s": 90e-6, "decode_mfu": 0.4, "decode_mbu": 0.7, "decode_head_s": 1e-7},
+    {**DECODE.spread, "decode_mfu": 0.4, "decode_mbu": 0.3},
+)
+LATENT_PREFILL = Numbers(
+    "attention",
+    "prefill",
+    {**PREFILL.start, "prefill_launch_s": 150e-6},
+    {"prefill_mfu": 0.4, "prefill_tile_tokens": 1.0, "prefill_launch_s": 1.0},
+)
+EXPERTS = Numbers(
+    "experts",
+    "experts",
+    {
+        "mfu": 0.45,
+        "mbu": 0.8,
+        "launch_s": 18e-6,
+        "sharpness": 1.9,
+        "touch_exponent": 0.85,
+        "padding_tokens": 5.0,
+        "ep_imbalance_ratio": 1.8,
+        "ep_launch_s": 60e-6,
+    },
+    {
+        "mfu": 0.3,
+        "mbu": 0.1,
+        "launch_s": 0.5,
+        "sharpness": 0.15,
+        "touch_exponent": 0.1,
+        "padding_tokens": 0.7,
+        "ep_imbalance_ratio": 0.3,
+        "ep_launch_s": 0.6,
+    },
+)
+COLLECTIVES = Numbers(
+    "collective",
+    "collectives",
+    {"latency_s": 5e-6, "bandwidth_fraction": 0.6, "size_exponent": 0.92},
+    {"latency_s": 0.5, "bandwidth_fraction": 0.3, "size_exponent": 0.08},
+)
+ELEMENTWISE = Numbers(
+    "elementwise", "elementwise", {"launch_s": 3e-6, "mbu": 0.8}, {"launch_s": 0.5, "mbu": 0.2}
+)
+
+SOFTMAX_DIMS = {"hopper": 63.0, "blackwell": 131.0, "ampere": 32.0, "ada": 16.0, "blackwell_workstation": 17.0}
+"""Datasheet bf16 FLOP/s ÷ (4 × exponentials/s), at 16 a clock and SM: H100 989e12/(4·3.9e12), B200 2,250e12/(4·4.3e12),
+A100 312e12/(4·2.4e12), L40S 362e12/(4·5.7e12), RTX PRO 6000 504e12/(4·7.2e12)."""
+
+_NO_FIT = Fit("default", "any", "vllm", "bf16", "assumed", "prior", 0, None, None, 0.15)
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """Fitted entries by part, and how many numbers were fitted to how many rows."""
+
+    entries: Table
+    parameters: int
+    rows: int
+    log: tuple[str, ...] = field(default_factory=tuple)
+
+
+def prior_entries() -> Table:
+    """Entries before any fit: what a GPU is assumed to reach."""
+    attention = AttentionEfficiency(
+        **PREFILL.start, **DECODE.start, softmax_dims=60.0, decode_mfu=0.5, fit=_NO_FIT
+    )
+    latent = replace(
+        attention, **LATENT_PREFILL.start, **LATENT_DECODE.start, fit=replace(_NO_FIT, format="mla_fp8")
+    )
+    return {
+        "gemm": [GemmEfficiency(**GEMM.start, fit=_NO_FIT)],
+        "attention": [attention, latent],
+        "experts": [ExpertEfficiency(**EXPERTS.start, fit=_NO_FIT)],
+        "collective": [
+            CollectiveEfficiency(
+                **COLLECTIVES.start,
+                ring_fan_exponent=0.0,
+                direct_bytes=0.0,
+                direct_fraction=1.0,
+                direct_fan_exponent=1.0,
+                fit=replace(_NO_FIT, format="any"),
+            )
+        ],
+        "elementwise": [ElementwiseEfficiency(**ELEMENTWISE.start, fit=replace(_NO_FIT, format="any"))],
+    }
+
+
+def fit(points: Iterable[StepPoint], catalog: Catalog, source: str) -> Calibration:
+    """Entries fitted to the given points and to nothing else. source: what the entries say they come from."""
+    table = prior_entries()
+    blocks = blocks_of(points, catalog, {key: tuple(value) for key, value in table.items()})
+    fitter = _Fitter(table, blocks, source)
+    fitter.fit_all()
+    return Calibration(table, fitter.parameters, sum(block.total_s.size for block in blocks))
+
+
+@dataclass(slots=True)
+class _Fitter:
+    table: Table
+    blocks: list[Block]
+    source: str
+    parameters: int = 0
+
+    def fit_all(self) -> None:
+        gqa = [block for block in self.blocks if block.instance.architecture.attention == "gqa"]
+        latent = [block for block in self.blocks if block.instance.architecture.attention == "mla"]
+        self._fit_family([ELEMENTWISE], self.blocks, lambda block: "any", by_chip=False)
+        for only_bf16 in (True, False):  # the LM head of every format runs in bf16
+            chosen = [b for b in gqa if (_dense_format(b) == "bf16") == only_bf16]
+            self._fit_family([GEMM], chosen, _dense_format)
+        self._fit_family([PREFILL, DECODE], gqa, lambda block: block.instance.kv_format)
+        moe = [block for block in self.blocks if block.instance.architecture.experts]
+        self._fit_family([EXPERTS], moe, _expert_format)
+        spread = [b for b in self.blocks if b.instance.gpus > 1]
+        self._fit_family([COLLECTIVES], spread, lambda block: "any")
+        self._fit_family([LATENT_PREFILL, LATENT_DECODE], latent, lambda block: f"mla_{block.instance.kv_format}")
+
+    def _fit_family(
+        self,
+        groups: list[Numbers],
+        blocks: list[Block],
+        format_of: Callable[[Block], str],
+        by_chip: bool = True,
+    ) -> None:
+        """Fit one part for each format and engine: pooled over chips, then chip by chip."""
+        kinds = sorted({(format_of(block), block.instance.engine.id if by_chip else "vllm") for block in blocks})
+        for fmt, engine in kinds:
+            own = [
+                block
+                for block in blocks
+                if format_of(block) == fmt and (not by_chip or block.instance.engine.id == engine)
+            ]
+            pooled = self._start(groups[0].part, fmt, engine)
+            for numbers in groups:
+                pooled = self._fit_one(numbers, own, pooled)
+            self._put(groups[0].part, self._labelled(pooled, groups, own, None, fmt, engine))
+            if by_chip:
+                for accelerator_id in sorted({block.instance.accelerator.id for block in own}):
+                    chip = [block for block in own if block.instance.accelerator.id == accelerator_id]
+                    self._fit_chip(groups, chip, pooled, fmt, engine)
+
+    def _fit_chip(self, groups: list[Numbers], chip: list[Block], pooled: Any, fmt: str, engine: str) -> None:
+        entry = _for_chip(pooled, chip[0].instance.accelerator)
+        for numbers in groups:
+            entry = self._fit_one(numbers, chip, entry)
+        self._put(groups[0].part, self._labelled(entry, groups, chip, chip[0], fmt, engine))
+
+    def _start(self, part: str, fmt: str, engine: str) -> Any:
+        """Where a fit starts: this format's pooled numbers, this engine's before others', else bf16's, else the prior."""
+        defaults = [entry for entry in self.table[part] if entry.fit.accelerator == "default"]
+        order = sorted(
+            defaults, key=lambda e: (e.fit.format != fmt, e.fit.format != "bf16", e.fit.engine != engine)
+        )
+        return order[0]
+
+    def _fit_one(self, numbers: Numbers, blocks: list[Block], entry: Any) -> Any:
+        rows = [_Rows(block, *self._target(block, numbers)) for block in blocks]
+        rows = [row for row in rows if row.use.any()]
+        if not rows:
+            return entry
+        names = list(numbers.start)
+        measured = np.concatenate([row.measured_s[row.use] for row in rows])
+        weights = np.concatenate([row.weight[row.use] for row in rows])
+
+        def predict(theta: Floats) -> Floats:
+            trial = replace(entry, **dict(zip(names, (float(value) for value in theta), strict=True)))
+            return np.concatenate([self._predicted(row, numbers, trial)[row.use] for row in rows])
+
+        # A prior weighs as a share of the rows: what the form cannot describe must not drag it away by their number.
+        scale = max(1.0, measured.size / 40.0)
+        pulls = np.array([scale * (RESIDUAL / numbers.spread[name]) ** 2 for name in names])
+        start = np.array([getattr(entry, name) for name in names])
+        theta = fit_positive(predict, start, measured, weights=weights, prior_weights=pulls)
+        self.parameters += len(names)
+        return replace(entry, **dict(zip(names, (float(value) for value in theta), strict=True)))
+
+    def _target(self, block: Block, numbers: Numbers) -> tuple[Floats, Floats]:
+        measured = block.measured_s[numbers.group]
+        base = np.zeros_like(measured)
+        if block.instance.architecture.attention == "mla" and numbers.part == "attention":
+            # The latent projections are timed inside the attention module in one phase, outside it in the other.
+            plan = self._plan(block, "attention", self._start("attention", "mla_fp8", block.instance.engine.id))
+            base = predicted_s(plan, block, "dense")
+            measured = measured + block.measured_s["dense"]
+        return measured, base
+
+    def _predicted(self, row: "_Rows", numbers: Numbers, entry: Any) -> Floats:
+        return row.base_s + predicted_s(self._plan(row.block, numbers.part, entry), row.block, numbers.group)
+
+    def _plan(self, block: Block, part: str, entry: Any) -> Any:
+        efficiency = block.instance.efficiency
+        settled = {
+            "elementwise": self._settled("elementwise", block, "any"),
+            "gemm": self._settled("gemm", block, _dense_format(block)),
+            "head": self._settled("gemm", block, "bf16"),
+        }
+        settled[part] = entry
+        if part == "gemm" and _dense_format(block) == "bf16":
+            settled["head"] = entry
+        return compile_plan(replace(block.instance, efficiency=replace(efficiency, **settled)))
+
+    def _settled(self, part: str, block: Block, fmt: str) -> Any:
+        """What has been fitted so far for this block's chip, engine and format."""
+        own = block.instance
+        best = None
+        for entry in self.table[part]:
+            if entry.fit.format not in (fmt, "any"):
+                continue
+            if (entry.fit.accelerator, entry.fit.engine) == (own.accelerator.id, own.engine.id):
+                return entry
+            if entry.fit.accelerator == "default":
+                best = entry
+        return best or self.table[part][0]
+
+    def _labelled(
+        self, entry: Any, groups: list[Numbers], blocks: list[Block], chip: Block | None, fmt: str, engine: str
+    ) -> Any:
+        errors = []
+        for numbers in groups:
+            for block in blocks:
+                row = _Rows(block, *self._target(block, numbers))
+                if row.use.any():
+                    trial = entry if chip is not None else _for_chip(entry, block.instance.accelerator)
+                    ratio = self._predicted(row, numbers, trial)[row.use] / row.measured_s[row.use]
+                    errors.append(np.abs(ratio - 1.0))
+        flat = np.concatenate(errors) if errors else np.zeros(0)
+        median = round(float(np.median(flat)), 4) if flat.size else None
+        fitted = Fit(
+            accelerator=chip.instance.accelerator.id if chip else "default",
+            family=chip.instance.accelerator.family if chip else "any",
+            engine=engine,
+            format=fmt,
+            kind="fitted",
+            source=self.source if chip else f"all chips together: {self.source}",
+            points=int(flat.size),
+            median_error_fraction=median,
+            p90_error_fraction=round(float(np.quantile(flat, 0.9)), 4) if flat.size else None,
+            spread_fraction=round(float(np.sqrt(np.mean(np.minimum(flat, 0.5) ** 2))), 4) if flat.size else 0.15,
+        )
+        return replace(entry, fit=fitted)
+
+    def _put(self, part: str, entry: Any) -> None:
+        key = (entry.fit.accelerator, entry.fit.engine, entry.fit.format)
+        kept = [e for e in self.table[part] if (e.fit.accelerator, e.fit.engine, e.fit.format) != key]
+        self.table[part] = [*kept, entry]
+
+
+class _Rows:
+    """A block's rows as one group is fitted to them."""
+
+    def __init__(self, block: Block, measured_s: Floats, base_s: Floats) -> None:
+        self.block = block
+        self.measured_s = measured_s
+        self.base_s = base_s
+        self.use: NDArray[np.bool_] = np.isfinite(measured_s) & (measured_s > 0)
+        self.weight = np.clip(measured_s / block.total_s, 0.1, 1.0)
+
+
+def _for_chip(entry: Any, accelerator: Accelerator) -> Any:
+    if isinstance(entry, AttentionEfficiency):
+        return replace(entry, softmax_dims=SOFTMAX_DIMS.get(accelerator.family, entry.softmax_dims))
+    return entry
+
+
+def _dense_format(block: Block) -> str:
+    return split_formats(block.instance.weight_format, block.instance.architecture.experts > 0)[0]
+
+
+def _expert_format(block: Block) -> str:
+    return split_formats(block.instance.weight_format, True)[1]

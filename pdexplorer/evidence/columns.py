@@ -1,0 +1,96 @@
+"""Measured kernel times by group, beside the loads that caused them: what the efficiencies are fitted to."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pdexplorer.catalog.catalog import Catalog
+from pdexplorer.evidence.points import StepPoint
+from pdexplorer.evidence.steptime import Entries, instance_of, load_of
+from pdexplorer.infeasible import Infeasible
+from pdexplorer.physics.instance import Instance
+from pdexplorer.physics.plan import StepPlan
+from pdexplorer.physics.step import StepLoad, equal_load, load_parts
+
+Floats = NDArray[np.float64]
+
+GROUPS = ("dense", "prefill", "decode", "experts", "collectives", "elementwise")
+_KEYS = ("accelerator", "engine", "model", "weight_format", "kv_format", "tp", "pp", "ep", "attention_dp")
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Points of one instance: their load as arrays and measured seconds by group (NaN where not given).
+
+    dense holds products and LM head; where a file times norms with the products, `joined` is true and it holds
+    those too. share: the group's part of the step, by which an error in it counts.
+    """
+
+    instance: Instance
+    load: StepLoad
+    measured_s: dict[str, Floats]
+    total_s: Floats
+    joined: bool
+    phase: NDArray[np.str_]
+
+
+def blocks_of(points: Iterable[StepPoint], catalog: Catalog, entries: Entries) -> list[Block]:
+    """Points grouped by instance. Points whose instance cannot be timed are left out."""
+    by_key: dict[tuple[object, ...], list[StepPoint]] = {}
+    for point in points:
+        by_key.setdefault(tuple(getattr(point, key) for key in _KEYS), []).append(point)
+    blocks = []
+    for group in by_key.values():
+        instance = instance_of(group[0], catalog, entries)
+        if not isinstance(instance, Infeasible):
+            blocks.append(_block(instance, group))
+    return blocks
+
+
+def _block(instance: Instance, points: list[StepPoint]) -> Block:
+    names = (
+        "prefill_tokens",
+        "prefill_past_tokens",
+        "prefill_sequences",
+        "decode_batch",
+        "decode_context_tokens",
+    )
+    loads = [load_of(point) for point in points]
+    arrays = [np.array([load[name] for load in loads], dtype=float) for name in names]
+    joined = "linear_ms" in points[0].raw
+    phase = np.array([point.phase for point in points])
+    dense = _column(points, "linear_ms", "head_ms") if joined else _column(points, "gemm_ms")
+    attention = _column(points, "attention_ms") if joined else _column(points, "attn_ms")
+    measured = {
+        "dense": dense,
+        "prefill": np.where(phase == "prefill", attention, np.nan),
+        "decode": np.where(phase == "decode", attention, np.nan),
+        "experts": _column(points, "moe_ms"),
+        "collectives": _column(points, "comm_ms"),
+        "elementwise": _column(points, "other_ms"),
+    }
+    total = np.array([point.measured_ms or np.nan for point in points]) * 1e-3
+    return Block(instance, equal_load(instance.plan, *arrays), measured, total, joined, phase)
+
+
+def _column(points: list[StepPoint], *names: str) -> Floats:
+    if names[0] not in points[0].raw:
+        return np.full(len(points), np.nan)
+    return 1e-3 * np.array([sum(float(point.raw[name] or "nan") for name in names) for point in points])
+
+
+def predicted_s(plan: StepPlan, block: Block, group: str) -> Floats:
+    """Seconds of one group over a block's points under another plan of the same shape."""
+    parts = load_parts(plan, block.load, overhead=False)
+    products, prefill, decode, experts, head, collectives, elementwise, _ = parts
+    by_group = {
+        "dense": products + head + (elementwise if block.joined else 0.0),
+        "prefill": prefill,
+        "decode": decode,
+        "experts": experts,
+        "collectives": collectives,
+        "elementwise": elementwise,
+    }
+    return np.asarray(by_group[group], dtype=float) + np.zeros_like(block.total_s)
