@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from pdexplorer.catalog.catalog import load_catalog
-from pdexplorer.cli_text import limits_of
+from pdexplorer.metrics.outcome import Outcome
 from pdexplorer.metrics.records import outcome_from_records
 from pdexplorer.physics.fleet import ColocatedFleet, DisaggregatedFleet
 from pdexplorer.scenario.scenario import Scenario
@@ -31,10 +31,9 @@ class Sized:
             return self.evaluation.colocated_fleet or self.colocated
         return self.evaluation.disaggregated_fleet or self.disaggregated
 
-    @property
-    def limits(self) -> dict[str, str]:
-        """Why the closed form finds no fleet, by its name."""
-        return limits_of(self.evaluation)
+    def estimated(self, name: str) -> Outcome:
+        """What the closed form says of a fleet."""
+        return self.evaluation.colocated if name == "colocated" else self.evaluation.disaggregated
 
     def completed_by(self, plain: Scenario, wanted: Sequence[str]) -> "Sized":
         """Where no fleet meets the limits on a trace, the one for the scenario's own traffic is replayed."""
@@ -45,7 +44,8 @@ class Sized:
         found = replace(self, colocated=other.colocated_fleet, disaggregated=other.disaggregated_fleet)
         for name in missing:
             if found.fleet(name) is not None:
-                why = self.limits.get(name, "no fleet was found")
+                limit = self.estimated(name).infeasible
+                why = "none was found" if limit is None else limit.text
                 print(
                     f"pdexplorer: no {name} fleet meets the limits on this trace ({why}); "
                     "replayed through the one sized for the scenario's own traffic",
@@ -58,7 +58,7 @@ def replay(
     sized: Sized, wanted: Sequence[str], requests: Requests
 ) -> tuple[dict[str, dict[str, Any]], dict[str, Any]]:
     """By fleet: the answer as `simulate --json` writes it, and the records; the closed form's where none."""
-    scenario, evaluation = sized.scenario, sized.evaluation
+    scenario = sized.scenario
     closed = scenario.workload.arrivals == "closed_loop"
     options = SimulationOptions(
         routing=scenario.routing.policy,
@@ -72,8 +72,12 @@ def replay(
     for name in wanted:
         fleet = sized.fleet(name)
         if fleet is None:
-            estimated = evaluation.colocated if name == "colocated" else evaluation.disaggregated
-            answers[name] = {**estimated.to_json(), "requests": 0, "completed": 0, "simulated_s": 0.0}
+            answers[name] = {
+                **sized.estimated(name).to_json(),
+                "requests": 0,
+                "completed": 0,
+                "simulated_s": 0.0,
+            }
             continue
         if isinstance(fleet, ColocatedFleet):
             result = simulate_colocated(fleet, requests, options)

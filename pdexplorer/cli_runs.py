@@ -8,7 +8,7 @@ from typing import Any
 
 from pdexplorer import MODEL_VERSION
 from pdexplorer.cli_scenario import scenario_from
-from pdexplorer.cli_text import limits_of, print_evaluation, print_simulation
+from pdexplorer.cli_text import print_evaluation, print_simulation
 from pdexplorer.export.json_text import json_text
 from pdexplorer.scenario.scenario import Scenario
 from pdexplorer.scenario.settings import apply_settings, shown
@@ -25,7 +25,7 @@ def evaluate(arguments: argparse.Namespace) -> None:
     if arguments.json:
         print(json_text(evaluation.to_json()))
     else:
-        print_evaluation(title, evaluation.to_json(), limits_of(evaluation), evaluation.sources)
+        print_evaluation(title, evaluation.to_json(), evaluation.sources)
 
 
 def simulate(arguments: argparse.Namespace) -> None:
@@ -55,7 +55,7 @@ def simulate(arguments: argparse.Namespace) -> None:
         }
         print(json_text({**head, **answers, "model_version": MODEL_VERSION}))
         return
-    print_simulation(title, answers, sized.limits)
+    print_simulation(title, answers)
     if arguments.per_request is not None:
         print(f"\n{rows:,} rows written to {arguments.per_request}")
 
@@ -92,7 +92,7 @@ class _Options:
         return _MOST_REQUESTS if scenario.workload.arrivals == "trace" else _DEFAULT_REQUESTS
 
     def with_trace(self, scenario: Scenario) -> Scenario:
-        """The scenario with the trace's arrivals, lengths and mean rate, so that the fleets are sized for it."""
+        """The scenario with the trace's arrivals, lengths and mean rate: the fleets are sized for it."""
         if self.trace is None:
             return scenario
         from pdexplorer.workload.traces import read_trace

