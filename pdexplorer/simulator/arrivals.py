@@ -1,6 +1,6 @@
 """Requests coming in: at their times, or a fixed number in flight."""
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable
 
 import simpy
 from simpy.events import Event
@@ -36,7 +36,8 @@ class Source:
         self.next = 0
         self.total = len(self.arrival_s)
         if concurrency is None:
-            env.process(self._open())
+            self._on_time = self._arrive
+            self._await_next()
         else:
             for _ in range(min(concurrency, self.total)):
                 self._release()
@@ -51,14 +52,15 @@ class Source:
             row, arrival_s, self.input_tokens[row], self.cached_tokens[row], self.output_tokens[row]
         )
 
-    def _open(self) -> Generator[Event, None, None]:
-        env, overhead = self.env, self.router_overhead_s
-        for row, arrival_s in enumerate(self.arrival_s):
-            delay = arrival_s + overhead - env._now
-            if delay > 0.0:
-                yield env.timeout(delay)
-            self.next = row + 1
-            self.deliver(self._make(row, arrival_s))
+    def _await_next(self) -> None:
+        if self.next < self.total:
+            call_at(self.env, self.arrival_s[self.next] + self.router_overhead_s, self._on_time)
+
+    def _arrive(self, event: Event) -> None:
+        row = self.next
+        self.next = row + 1
+        self._await_next()
+        self.deliver(self._make(row, self.arrival_s[row]))
 
     def _release(self) -> None:
         sequence = self._make(self.next, self.env.now)

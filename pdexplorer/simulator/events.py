@@ -13,19 +13,30 @@ is in.
 _NORMAL = EventPriority(1)
 
 
+class Call(Event):
+    """An event that calls back at its time; who no longer wants it ignores it then."""
+
+    def __init__(
+        self,
+        env: simpy.Environment,
+        time_s: float,
+        callback: Callable[[Event], None],
+        priority: EventPriority,
+    ) -> None:
+        # What Event.__init__, succeed and Timeout would set: triggered at once, processed at its time.
+        self.env = env
+        self.callbacks = [callback]
+        self._ok = True
+        self._value = None
+        delay = time_s - env._now
+        env.schedule(self, priority, delay if delay > 0.0 else 0.0)
+
+
 def call_at(
     env: simpy.Environment,
     time_s: float,
     callback: Callable[[Event], None],
     priority: EventPriority = _NORMAL,
 ) -> Event:
-    """Schedule callback(event) at that time. A caller that changes its mind ignores the event when it
-    comes.
-    """
-    event = Event(env)
-    event._ok = True
-    event._value = None
-    event.callbacks.append(callback)
-    delay = time_s - env._now
-    env.schedule(event, priority, delay if delay > 0.0 else 0.0)
-    return event
+    """Schedule callback(event) at that time, or now if it has passed."""
+    return Call(env, time_s, callback, priority)

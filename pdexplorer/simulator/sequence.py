@@ -2,6 +2,8 @@
 
 WAITING, PREFILLING, DECODING, LEFT = range(4)
 
+NAN = float("nan")
+
 
 class Sequence:
     """Its lengths, how far it is, and what its record will say; times in seconds, NaN until they happen."""
@@ -20,7 +22,6 @@ class Sequence:
         "join_context",
         "join_iteration",
         "join_s",
-        "kv_bytes",
         "last_token_s",
         "output_tokens",
         "past_tokens",
@@ -48,7 +49,6 @@ class Sequence:
     def __init__(
         self, index: int, arrival_s: float, input_tokens: int, cached_tokens: int, output_tokens: int
     ) -> None:
-        nan = float("nan")
         self.index = index
         self.arrival_s = arrival_s
         self.input_tokens = input_tokens
@@ -58,15 +58,14 @@ class Sequence:
         self.generated = 0
         self.past_tokens = cached_tokens
         self.target_tokens = input_tokens
-        self.prefill_start_s = nan
-        self.prefill_end_s = nan
-        self.transfer_start_s = nan
-        self.transfer_end_s = nan
-        self.first_token_s = nan
-        self.last_token_s = nan
+        self.prefill_start_s = NAN
+        self.prefill_end_s = NAN
+        self.transfer_start_s = NAN
+        self.transfer_end_s = NAN
+        self.first_token_s = NAN
+        self.last_token_s = NAN
         self.prefill_instance = -1
         self.decode_instance = -1
         self.preemptions = 0
         self.retries = 0
         self.reserved = False
-        self.kv_bytes = 0.0

@@ -1,7 +1,7 @@
 """The same engine one step at a time, as plainly as it can be written: the macro engine must equal it.
 
-Shares nothing that advances time or counts tokens with pdexplorer.simulator.engine: every step goes over every
-sequence, sums contexts, takes blocks and notes each gap.
+Shares nothing that advances time or counts tokens with pdexplorer.simulator.engine: every step goes over
+every sequence, sums contexts, takes blocks and notes each gap.
 """
 
 from dataclasses import dataclass
