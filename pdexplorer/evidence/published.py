@@ -1,4 +1,4 @@
-"""Published results that state whether splitting paid, as scenarios: what is compared with our own verdicts."""
+"""Published results that state whether splitting paid, each as a scenario to compare our verdict with."""
 
 import re
 import tomllib
@@ -15,7 +15,7 @@ from pdexplorer.scenario.settings import apply_settings, flatten
 Sign = Literal["pays", "does_not_pay"]
 Kind = Literal["measured", "simulated", "reported"]
 
-CASE_FILES = ("published.toml", "published_reports.toml")
+CASE_FILES = ("published.toml", "published_vendors.toml", "published_reports.toml")
 LEFT_OUT_FILE = "published_left_out.toml"
 
 _TEXTS = ("source", "claim", "metric", "assumed")
@@ -24,8 +24,8 @@ _KEYS = {"id", "like", "published_sign", "published_ratio", "kind", "settings", 
 
 @dataclass(frozen=True)
 class PublishedCase:
-    """One published result. published_ratio is split over colocated (above 1 favours splitting) of `metric`, None
-    where no number was published; assumed says what the source left open; settings are as for --set.
+    """One published result. published_ratio is split over colocated (above 1 favours splitting) of `metric`,
+    None where no number was published; assumed says what the source left open; settings are as for --set.
     """
 
     id: str
@@ -59,7 +59,7 @@ def load_published() -> tuple[PublishedCase, ...]:
 
 @cache
 def load_left_out() -> Mapping[str, str]:
-    """Rows of the collection that are not compared, with the reason. ValueError, one line, for a broken file."""
+    """Rows of the collection that are not compared, with the reason. ValueError for a broken file."""
     table = _parsed(LEFT_OUT_FILE, _text(LEFT_OUT_FILE)).get("left_out")
     if not isinstance(table, dict) or not all(
         isinstance(reason, str) and reason for reason in table.values()
@@ -69,7 +69,7 @@ def load_left_out() -> Mapping[str, str]:
 
 
 def read_cases(name: str, text: str) -> tuple[PublishedCase, ...]:
-    """The cases of one TOML text; name is what errors call it. ValueError is one line: file, id, key, what is allowed."""
+    """The cases of one TOML text. ValueError is one line: name (of the file), id, key, what is allowed."""
     tables = _parsed(name, text).get("case")
     if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
         raise ValueError(f"{name}: case must be an array of tables, [[case]]")
