@@ -1,0 +1,289 @@
+"""Closed form to Outcome: the percentiles, shares of time and money of one fleet at one load."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pdexplorer.metrics.cost import PoolTime, cost_parts
+from pdexplorer.metrics.money import FleetPrice
+from pdexplorer.metrics.outcome import Outcome, Percentiles
+from pdexplorer.physics.fleet import ColocatedFleet, DisaggregatedFleet
+from pdexplorer.steady.colocated import (
+    ColocatedDesigns,
+    ColocatedFlow,
+    colocated_attainment,
+    colocated_flow,
+    colocated_wait,
+)
+from pdexplorer.steady.disaggregated import DisaggregatedDesigns, DisaggregatedFlow
+from pdexplorer.steady.load import Load
+from pdexplorer.steady.pool import spread_batch
+from pdexplorer.workload.normal import normal_quantile
+
+Array = NDArray[np.float64]
+
+_NODES = 128
+
+
+@dataclass(frozen=True, eq=False)
+class _Latencies:
+    """Weighted draws: (draws,) each."""
+
+    weight: Array
+    ttft_s: Array
+    tpot_s: Array
+    e2e_s: Array
+
+
+def colocated_outcome(
+    designs: ColocatedDesigns, in_flight: Array, fleet: ColocatedFleet, price: FleetPrice
+) -> Outcome:
+    """Of one design in one cell, with that mean number of requests decoding on each instance."""
+    load = designs.load
+    count = np.full((1, 1, 1, 1), float(fleet.instances))
+    flow = colocated_flow(designs, in_flight)
+    wait = colocated_wait(designs, flow, count)
+    attained = float(colocated_attainment(designs, flow, wait)[0].item())
+    rate = fleet.instances * _one(flow.rate_per_s)
+    spread = _one(spread_batch(load, in_flight, count))
+    weight = load.weight
+    events = _one(flow.rate_per_s) * _one(flow.tpot_s)
+    interference = flow.interference_s[:, 0, 0, 0, 0]
+    mean = events * float((weight * interference).sum())
+    variance = events * float((weight * interference**2).sum())
+    ceiling = _one(flow.mixed_s) if designs.alone_s is None else np.inf
+    latencies = _latencies(
+        load, flow.service_s[:, 0, 0, 0, 0], _one(wait.after_s), _one(wait.share), _one(wait.mean_s),
+        np.full(len(weight), _one(flow.step_s)), mean, variance, _one(flow.slope_s) * spread, ceiling, np.zeros(len(weight)),
+    )  # fmt: skip
+    context = float(load.context_tokens.item())
+    shares = {
+        "instances": min(1.0, 1.0 - _idle(flow)),
+        "prefill_queue": _one(flow.utilisation),
+        "kv_memory": (_one(in_flight) * context + _one(flow.utilisation) * float(load.mean(load.input_tokens).item()))
+        / float(designs.table.kv_tokens[0]),
+        "batch": _one(flow.batch),
+        "mixed_step_fraction": mixed_fraction(load, flow),
+    }
+    base = _outcome(load, fleet.instances, fleet.gpus, price, (_pool_time(load, flow, designs.alone_s is not None),), rate)
+    explain = {
+        "step_s": _one(flow.step_s),
+        "mixed_s": _one(flow.mixed_s) + (_one(flow.step_s) if designs.alone_s is not None else 0.0),
+        "mixed_step_fraction": mixed_fraction(load, flow),
+        "tpot_mean_s": _one(flow.tpot_s),
+        "wait_mean_s": _one(wait.mean_s),
+        "service_mean_s": _one(wait.service_mean_s),
+        "in_flight": _one(in_flight),
+    }
+    return _filled(base, load, explain, rate, attained, latencies, _colocated_itl(load, flow, spread, designs.alone_s is not None), shares, None)
+
+
+def mixed_fraction(load: Load, flow: ColocatedFlow) -> float:
+    """Share of decode steps that carry prefill, or that a prefill-only step holds up."""
+    mixed = _one(flow.rate_per_s) * _one(flow.mixed_steps) * _one(flow.active)
+    return min(1.0, mixed / max(_decode_steps_per_s(load, flow), 1e-12))
+
+
+def _decode_steps_per_s(load: Load, flow: ColocatedFlow) -> float:
+    steps = max(float(load.mean(load.decode_steps).item()), 1e-3)
+    return _one(flow.rate_per_s) * steps / _one(flow.batch)
+
+
+def _idle(flow: ColocatedFlow) -> float:
+    """No request decodes and none prefills: two independent conditions in the closed form."""
+    alone = _one(flow.rate_per_s) * _one(flow.mixed_steps) * _one(flow.alone_step_s)
+    return (1.0 - _one(flow.active)) * (1.0 - alone)
+
+
+def _pool_time(load: Load, flow: ColocatedFlow, stopping: bool) -> PoolTime:
+    """A mixed step is split by what its prompt tokens and its decodes would each take alone."""
+    rate, active, steps = _one(flow.rate_per_s), _one(flow.active), _one(flow.mixed_steps)
+    alone, step, mixed = _one(flow.alone_step_s), _one(flow.step_s), _one(flow.mixed_s)
+    shared = rate * steps * active
+    per_mixed = (1.0, 0.0) if stopping else (alone / (alone + step), step / (alone + step))
+    pure = _decode_steps_per_s(load, flow) - (0.0 if stopping else shared)
+    return PoolTime(
+        prefill=rate * steps * (1.0 - active) * alone + shared * mixed * per_mixed[0],
+        decode=pure * step + shared * mixed * per_mixed[1],
+        transfer_blocked=0.0,
+        idle=_idle(flow),
+    )
+
+
+def _colocated_itl(load: Load, flow: ColocatedFlow, spread: float, stopping: bool) -> Percentiles:
+    wobble = _one(flow.slope_s) * spread
+    share = mixed_fraction(load, flow)
+    step = _one(flow.step_s)
+    long = step + _one(flow.mixed_s) if stopping else _one(flow.mixed_s)
+    z = normal_quantile((np.arange(64) + 0.5) / 64)
+    values = np.concatenate((step + wobble * z, long + wobble * z))
+    weight = np.concatenate((np.full(64, (1.0 - share) / 64), np.full(64, share / 64)))
+    return _percentiles(np.maximum(values, 0.5 * step), weight)
+
+
+def disaggregated_outcome(
+    designs: DisaggregatedDesigns,
+    flow: DisaggregatedFlow,
+    fleet: DisaggregatedFleet,
+    price: FleetPrice,
+) -> Outcome:
+    """Of one pair of designs in one cell, at the load flow was made for."""
+    load = designs.load
+    rate = fleet.prefill_instances * _one(flow.prefill.rate_per_s)
+    weight = load.weight
+    decode, link = flow.decode, flow.link
+    late = np.broadcast_to(flow.late_s, (len(weight), 1, 1, 1, 1))[:, 0, 0, 0, 0]
+    latencies = _latencies(
+        load, flow.service_s[:, 0, 0, 0, 0], _one(flow.after_s), _one(flow.wait_share), _one(flow.wait_s),
+        np.full(len(weight), _one(decode.step_s)), 0.0, 0.0, _one(decode.slope_s) * _one(decode.spread), np.inf, late,
+    )  # fmt: skip
+    shares = {
+        "prefill": _one(flow.prefill.busy),
+        "decode": _one(decode.active),
+        "link": _one(link.busy),
+        "prefill_capacity": _one(flow.prefill.utilisation),
+        "kv_memory": _one(decode.in_flight) * float(load.context_tokens.item()) / float(designs.decode.kv_tokens[0]),
+        "batch": _one(decode.batch),
+    }
+    pools = (_prefill_time(flow), _decode_time(designs, flow))
+    wire = _percentiles(link.exposed_s[:, 0, 0, 0, 0] + _one(link.wait_s), weight)
+    step = _one(decode.step_s)
+    wobble = _one(decode.slope_s) * _one(decode.spread)
+    z = normal_quantile((np.arange(64) + 0.5) / 64)
+    itl = _percentiles(np.maximum(step + wobble * z, 0.5 * step), np.full(64, 1 / 64))
+    counts = {"prefill": fleet.prefill_instances, "decode": fleet.decode_instances}
+    base = _outcome(load, counts, fleet.gpus, price, pools, rate)
+    explain = {
+        "step_s": step,
+        "tpot_mean_s": step,
+        "wait_mean_s": _one(flow.prefill.wait_s),
+        "service_mean_s": float((weight * flow.prefill.service_s[:, 0, 0, 0, 0]).sum()),
+        "exposed_mean_s": float((weight * link.exposed_s[:, 0, 0, 0, 0]).sum()) + _one(link.wait_s),
+        "link_wait_s": _one(link.wait_s),
+        "moved_bytes": float((weight * designs.wire.moved_bytes[:, 0, 0, 0, 0]).sum()),
+        "in_flight": _one(decode.in_flight),
+    }
+    return _filled(base, load, explain, rate, _one(flow.attained), latencies, itl, shares, wire)
+
+
+def _prefill_time(flow: DisaggregatedFlow) -> PoolTime:
+    """An instance without a prompt is blocked while its last KV still leaves, else idle."""
+    sending = min(_one(flow.link.egress_busy), 1.0)
+    idle = 1.0 - _one(flow.prefill.busy)
+    return PoolTime(_one(flow.prefill.busy), 0.0, idle * sending, idle * (1.0 - sending))
+
+
+def _decode_time(designs: DisaggregatedDesigns, flow: DisaggregatedFlow) -> PoolTime:
+    decode = flow.decode
+    busy = _one(decode.rate_per_s) * float(designs.decode_steps.item()) / _one(decode.batch) * _one(decode.step_s)
+    receiving = min(_one(flow.link.ingress_busy), 1.0)
+    idle = 1.0 - _one(decode.active)
+    return PoolTime(0.0, busy, idle * receiving, idle * (1.0 - receiving))
+
+
+def _outcome(
+    load: Load,
+    instances: int | dict[str, int],
+    gpus: int,
+    price: FleetPrice,
+    pools: tuple[PoolTime, ...],
+    requests_per_s: float,
+) -> Outcome:
+    cost = price.usd_per_hour
+    tokens = float(load.mean(load.input_tokens + load.output_tokens).item())
+    output = float(load.mean(load.output_tokens).item())
+    per_request = None if cost is None else cost / 3600.0 / requests_per_s
+    return Outcome(
+        kind="estimated",
+        feasible=True,
+        bottleneck=None,
+        instances=instances,
+        gpus=gpus,
+        cost_usd_per_hour=cost,
+        cost_usd_per_million_tokens=None if per_request is None else per_request / tokens * 1e6,
+        cost_usd_per_million_output_tokens=None if per_request is None else per_request / output * 1e6,
+        cost_per_request_usd=cost_parts(price, pools, requests_per_s),
+        time_share={
+            "prefill": sum(pool.prefill for pool in pools),
+            "decode": sum(pool.decode for pool in pools),
+            "kv_transfer": sum(pool.transfer_blocked for pool in pools),
+            "scheduling_idle": sum(pool.idle for pool in pools),
+        },
+        money_note=price.missing or "; ".join(dict.fromkeys(p.text for p in price.prices if p.kind != "published")),
+    )
+
+
+def _filled(
+    base: Outcome,
+    load: Load,
+    explain: dict[str, float],
+    rate_per_s: float,
+    attained: float,
+    latencies: _Latencies,
+    itl: Percentiles,
+    shares: dict[str, float],
+    wire: Percentiles | None,
+) -> Outcome:
+    show = not load.offline
+    return replace(
+        base,
+        throughput_per_s=rate_per_s,
+        goodput_per_s=rate_per_s * (1.0 if load.offline else attained),
+        attainment_fraction=1.0 if load.offline else attained,
+        ttft_s=_percentiles(latencies.ttft_s, latencies.weight) if show else None,
+        tpot_s=_percentiles(latencies.tpot_s, latencies.weight),
+        itl_s=itl,
+        e2e_s=_percentiles(latencies.e2e_s, latencies.weight) if show else None,
+        utilisation=shares,
+        kv_transfer_s=wire,
+        explain=explain,
+    )
+
+
+def _latencies(
+    load: Load,
+    service_s: Array,
+    after_s: float,
+    wait_share: float,
+    mean_wait_s: float,
+    step_s: Array,
+    interference_s: float,
+    variance: float,
+    wobble_s: float,
+    ceiling_s: float,
+    late_s: Array,
+) -> _Latencies:
+    """Every class at a grid of its own prompt lengths, waits and interference; low-discrepancy, so repeatable."""
+    index = np.arange(_NODES)
+    u_wait = (index + 0.5) / _NODES
+    u_tpot = ((index * 0.6180339887498949) + 0.5) % 1.0
+    u_size = ((index * 0.7548776662466927) + 0.5) % 1.0
+    low, high = load.low_ratio[:, None], load.high_ratio[:, None]
+    size = service_s[:, None] * (low + (high - low) * u_size)
+    conditional = mean_wait_s / max(wait_share, 1e-12)
+    rest = np.clip((1.0 - u_wait) / max(wait_share, 1e-12), 1e-9, 1.0)
+    ttft = after_s + size - conditional * np.log(rest)
+    steps = np.maximum(load.decode_steps[:, 0, 0], 1.0)[:, None]
+    shift = 3.0 * np.sqrt(0.5) * wobble_s + 1e-7
+    mean = interference_s + shift
+    shape = 3.0 * mean / np.sqrt(variance / steps + 0.5 * wobble_s * wobble_s + 1e-18)
+    z = normal_quantile(u_tpot)
+    root = np.maximum(1.0 - 1.0 / shape**2 + z / shape, 0.0)
+    tpot = np.minimum(step_s[:, None] - shift + mean * root**3, ceiling_s) + late_s[:, None] / steps
+    e2e = ttft + load.decode_steps[:, 0, 0][:, None] * tpot
+    weight = np.broadcast_to(load.weight[:, None] / _NODES, ttft.shape)
+    decodes = np.broadcast_to(load.decode_steps[:, 0, 0][:, None] >= 0.5, ttft.shape)
+    return _Latencies(weight.ravel(), ttft.ravel(), np.where(decodes, tpot, 0.0).ravel(), e2e.ravel())
+
+
+def _percentiles(values: Array, weight: Array) -> Percentiles:
+    order = np.argsort(values)
+    below = np.cumsum(weight[order])
+    at = np.minimum(np.searchsorted(below, np.array([0.5, 0.95, 0.99]) * below[-1]), len(values) - 1)
+    p50, p95, p99 = (float(value) for value in values[order][at])
+    return Percentiles(p50, p95, p99)
+
+
+def _one(values: Array) -> float:
+    return float(np.asarray(values).item())

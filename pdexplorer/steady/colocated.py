@@ -1,0 +1,301 @@
+"""The colocated fleet in closed form: prefill chunks and decodes share each instance's steps.
+
+Two kinds of steps. Mixed: c prompt tokens beside the decodes, time t_m; decode-only: t_d. A request needs k mixed
+steps for its prompt and n decode steps; with b requests decoding on average, Little's law and a full clock give
+    requests per second = 1 / (n · t_d / b + k · (t_m − t_d)),
+so the state follows from b without iteration. Spreading the prompt evenly over all steps instead would hide it
+under the reading of weights, which no engine can. Where prompts run first or unchunked, decodes stop meanwhile and
+t_m − t_d becomes the whole time of the prompt.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pdexplorer.steady.load import Load
+from pdexplorer.steady.pool import (
+    DecodeGrid,
+    decode_grid,
+    memory_excess,
+    seen_batch,
+    spread_batch,
+    tpot_attainment,
+    wait_attainment,
+)
+from pdexplorer.steady.solve import largest, meet
+from pdexplorer.steady.table import StepTable, locate
+from pdexplorer.steady.tails import mean_wait_s, wait_probability
+
+Array = NDArray[np.float64]
+
+_LEAST_CHUNK_TOKENS = 16.0
+_CEIL_RAMP = 0.05
+_PACKING_ROUNDS = 2
+
+
+@dataclass(frozen=True, eq=False)
+class ColocatedDesigns:
+    """What stays the same while the load on an instance varies. Designs: (instances, budgets)."""
+
+    load: Load
+    table: StepTable
+    budgets: Array
+    policy: str
+    max_batch: float
+    grid: DecodeGrid
+    added: Array
+    past: Array
+    past_slope: Array
+    middle: Array
+    alone_s: Array | None
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        cells = np.broadcast_shapes(
+            self.load.new_tokens.shape[1:],
+            self.load.output_tokens.shape[1:],
+            self.load.rate_per_s.shape,
+            self.load.ttft_limit_s.shape,
+            self.load.tpot_limit_s.shape,
+            self.load.e2e_limit_s.shape,
+            self.load.arrival_cv2.shape,
+            self.load.hop_s.shape,
+            () if self.load.concurrency is None else self.load.concurrency.shape,
+        )
+        return (len(self.table.gpus), len(self.budgets), *cells)
+
+
+@dataclass(frozen=True, eq=False)
+class ColocatedFlow:
+    """One instance at a given number in flight. Times in seconds, rates per second, shape (instances, budgets, y, x).
+
+    service_s and interference_s have the classes in front: what a prompt takes, and what it adds to the others.
+    """
+
+    in_flight: Array
+    batch: Array
+    active: Array
+    rate_per_s: Array
+    step_s: Array
+    slope_s: Array
+    mixed_s: Array
+    alone_step_s: Array
+    chunk_tokens: Array
+    mixed_steps: Array
+    service_s: Array
+    interference_s: Array
+    utilisation: Array
+    tpot_s: Array
+
+
+def colocated_designs(
+    load: Load, table: StepTable, budgets: Array, policy: str, max_batch: float
+) -> ColocatedDesigns:
+    """Every instance of the table under every chunk budget; policy as scenario.engine.chunking."""
+    work = np.maximum(load.mean(load.new_tokens), 1e-9)
+    middle = load.mean(load.new_tokens * (load.past_tokens + 0.5 * load.new_tokens)) / work
+    past = table.past_at(middle)
+    slope = (table.past_at(middle * 1.01 + 1.0) - past) / (0.01 * middle + 1.0)
+    alone = None
+    if policy != "chunked":
+        steps = [1e12] * len(budgets) if policy == "unchunked" else list(budgets)
+        parts = [table.prefill_s(load.new_tokens, load.past_tokens, float(step)) for step in steps]
+        alone = np.moveaxis(np.stack(parts, axis=1), 2, 0)
+    return ColocatedDesigns(
+        load, table, np.asarray(budgets, float), policy, max_batch, decode_grid(table, load), table.added_s, past,
+        slope, middle, alone,
+    )  # fmt: skip
+
+
+def colocated_flow(designs: ColocatedDesigns, in_flight: Array) -> ColocatedFlow:
+    """The state of every design with that mean number of requests decoding on an instance."""
+    load, table = designs.load, designs.table
+    batch, active = seen_batch(in_flight, load.offline)
+    step_s, slope_s = designs.grid.at(batch)
+    steps = np.maximum(load.mean(load.decode_steps), 1e-3)
+    if designs.alone_s is not None:
+        return _stopping_flow(designs, in_flight, batch, active, step_s, slope_s, steps)
+    ranks = table.ranks[:, None, None, None]
+    budget = designs.budgets[None, :, None, None]
+    chunk = np.maximum(budget - batch, _LEAST_CHUNK_TOKENS * ranks)
+    new = load.new_tokens[:, None, None]
+    weight = load.weight[:, None, None, None, None]
+    latency_steps = _soft_ceil(new * ranks / chunk)
+    fewest = load.mean(load.new_tokens) / chunk
+    most = np.maximum((weight * latency_steps).sum(axis=0) / ranks, fewest)
+    busy: Array = np.full_like(chunk, 0.5)
+    for _ in range(_PACKING_ROUNDS):
+        # Prompts that wait together share steps; one alone leaves its last step part empty.
+        mixed_steps = most + (fewest - most) * np.minimum(busy, 1.0)
+        chunk_tokens = load.mean(load.new_tokens) / mixed_steps
+        added, alone = _added(designs, chunk_tokens, batch)
+        rate = 1.0 / (steps * step_s / in_flight + mixed_steps * added)
+        step_of_prompt = active * (step_s + added) + (1.0 - active) * alone
+        busy = rate * mixed_steps * step_of_prompt
+    of_class = load.past_tokens + 0.5 * load.new_tokens - designs.middle
+    late = _slope(designs, chunk_tokens) * of_class[:, None, None]
+    service = latency_steps * np.maximum(step_of_prompt + late, 0.2 * step_of_prompt)
+    own = np.maximum(latency_steps / np.maximum(most * ranks, 1e-12) * mixed_steps, 0.0)
+    return ColocatedFlow(
+        in_flight, batch, active, rate, step_s, slope_s, step_s + added, alone, chunk_tokens, mixed_steps, service,
+        own * np.maximum(added + late, 0.2 * added), busy, in_flight / (rate * steps),
+    )  # fmt: skip
+
+
+def _stopping_flow(
+    designs: ColocatedDesigns,
+    in_flight: Array,
+    batch: Array,
+    active: Array,
+    step_s: Array,
+    slope_s: Array,
+    steps: Array,
+) -> ColocatedFlow:
+    """Decodes stop while prompts run, whole or in steps of the budget."""
+    load, alone = designs.load, designs.alone_s
+    assert alone is not None  # the caller asked
+    weight = load.weight[:, None, None, None, None]
+    work = (weight * alone).sum(axis=0)
+    rate = 1.0 / (steps * step_s / in_flight + work)
+    budget = designs.budgets[None, :, None, None]
+    share = np.ones_like(work)
+    if designs.policy == "prefill_first":
+        share = (weight * _soft_ceil(load.new_tokens[:, None, None] / budget)).sum(axis=0)
+    tokens = load.mean(load.new_tokens) / share
+    return ColocatedFlow(
+        in_flight, batch, active, rate, step_s, slope_s, work / share, work / share, tokens + 0.0 * rate,
+        share + 0.0 * rate, alone + 0.0 * rate, alone + 0.0 * rate, rate * work,
+        in_flight / (rate * steps),
+    )  # fmt: skip
+
+
+def _soft_ceil(x: Array) -> Array:
+    """Ceiling with a short ramp instead of a jump, so that a load always has a state; at least 1."""
+    whole = np.floor(x)
+    return np.asarray(np.maximum(whole + np.minimum((x - whole) / _CEIL_RAMP, 1.0), 1.0))
+
+
+def _added(designs: ColocatedDesigns, chunk: Array, batch: Array) -> tuple[Array, Array]:
+    """(what a chunk adds to a step that decodes, a step of the chunk alone)."""
+    table = designs.table
+    row = np.arange(len(table.gpus))[:, None, None, None]
+    c, c_part = locate(table.prompt_nodes, chunk)
+    b, b_part = locate(table.batch_nodes, batch)
+    flat, columns = designs.added.reshape(-1), designs.added.shape[2]
+    index = (row * designs.added.shape[1] + c) * columns
+    beside = index + b + 1
+    low = flat[beside] + (flat[beside + 1] - flat[beside]) * b_part
+    high = flat[beside + columns] + (flat[beside + columns + 1] - flat[beside + columns]) * b_part
+    alone = flat[index] + (flat[index + columns] - flat[index]) * c_part
+    past = _of_chunk(designs.past, c, c_part)
+    return low + (high - low) * c_part + past, alone + past
+
+
+def _slope(designs: ColocatedDesigns, chunk: Array) -> Array:
+    c, part = locate(designs.table.prompt_nodes, chunk)
+    return _of_chunk(designs.past_slope, c, part)
+
+
+def _of_chunk(values: Array, at: NDArray[np.intp], part: Array) -> Array:
+    """Read (tokens, instances, 1, y, x) at a token count per design and cell."""
+    stride = int(np.prod(values.shape[1:]))
+    index = at * stride + np.arange(stride).reshape(values.shape[1:])
+    flat = values.reshape(-1)
+    return np.asarray(flat[index] + (flat[index + stride] - flat[index]) * part)
+
+
+@dataclass(frozen=True, eq=False)
+class ColocatedWait:
+    """Waiting for prefill, of pools with that many instances: mean_s, share who wait, fixed additions after_s."""
+
+    instances: Array
+    mean_s: Array
+    share: Array
+    after_s: Array
+    service_mean_s: Array
+
+
+def colocated_wait(designs: ColocatedDesigns, flow: ColocatedFlow, instances: Array | None) -> ColocatedWait:
+    """instances None: as many as the demand needs at this load, unrounded."""
+    load = designs.load
+    weight = load.weight[:, None, None, None, None]
+    if instances is None:
+        if load.concurrency is None:
+            instances = np.maximum(load.rate_per_s / flow.rate_per_s, 1.0)
+        else:
+            instances = np.maximum(load.concurrency / (flow.in_flight + flow.utilisation), 1.0)
+    mean = (weight * flow.service_s).sum(axis=0)
+    second = (weight * flow.service_s**2).sum(axis=0)
+    servers = instances if load.least_loaded else np.ones_like(instances)
+    # A round robin spaces each instance's arrivals: every N-th of the stream.
+    arrival_cv2 = load.arrival_cv2 if load.least_loaded else load.arrival_cv2 / instances
+    wait = mean_wait_s(flow.utilisation, servers, mean, second / mean**2 - 1.0, arrival_cv2)
+    share = wait_probability(flow.utilisation, servers)
+    after = load.hop_s + designs.table.request_overhead_s + 0.5 * flow.active * flow.step_s * (1.0 - share)
+    return ColocatedWait(instances, wait, share, after, mean)
+
+
+def colocated_attainment(
+    designs: ColocatedDesigns, flow: ColocatedFlow, wait: ColocatedWait
+) -> tuple[Array, Array, Array]:
+    """(every limit, TTFT and whole-request limit, TPOT limit): share of requests, (instances, budgets, y, x)."""
+    load = designs.load
+    weight = load.weight[:, None, None, None, None]
+    steps = load.decode_steps[:, None, None]
+    first = wait_attainment(load, flow.service_s, wait.after_s, steps * flow.tpot_s, wait.share, wait.mean_s)
+    spread = spread_batch(load, flow.in_flight, wait.instances)
+    events = flow.rate_per_s * flow.tpot_s
+    mean = events * (weight * flow.interference_s).sum(axis=0)
+    variance = events * (weight * flow.interference_s**2).sum(axis=0)
+    worst = None if designs.alone_s is not None else flow.mixed_s
+    later = tpot_attainment(load, flow.step_s, flow.slope_s, spread, mean, variance, worst)
+    return (weight * first * later).sum(axis=0), (weight * first).sum(axis=0), (weight * later).sum(axis=0)
+
+
+def colocated_score(designs: ColocatedDesigns, in_flight: Array, instances: Array | None) -> Array:
+    """≥ 0 where an instance with that many in flight holds every limit; falls with the load."""
+    load = designs.load
+    flow = colocated_flow(designs, in_flight)
+    wait = colocated_wait(designs, flow, instances)
+    memory = memory_excess(load, designs.table, in_flight, wait.instances, flow.utilisation, designs.max_batch)
+    stable = np.minimum(0.999 - flow.utilisation if not load.offline else 1.0 - flow.utilisation, -memory)
+    if load.offline:
+        return np.asarray(stable)
+    attained, _, _ = colocated_attainment(designs, flow, wait)
+    return np.asarray(np.minimum(attained - load.percentile_fraction, stable))
+
+
+def in_flight_bounds(designs: ColocatedDesigns) -> tuple[Array, Array]:
+    """Least and most requests in flight worth trying, in the designs' shape."""
+    steps = designs.load.mean(designs.load.decode_steps)
+    low = np.broadcast_to(np.minimum(0.02, 0.02 * steps + 1e-4), designs.shape)
+    return low.copy(), np.full(designs.shape, designs.max_batch)
+
+
+def colocated_capacity(
+    designs: ColocatedDesigns, instances: Array | None = None, iterations: int = 14
+) -> tuple[Array, Array]:
+    """(in flight, fits) of every design at the largest load of one instance that holds every limit."""
+    low, high = in_flight_bounds(designs)
+    return largest(lambda b: colocated_score(designs, b, instances), low, high, iterations)
+
+
+def colocated_load(designs: ColocatedDesigns, flow: ColocatedFlow, wait: ColocatedWait) -> Array:
+    """What one instance carries in the unit demand comes in: requests per second, or in flight in a closed loop."""
+    if designs.load.concurrency is None:
+        return flow.rate_per_s
+    return flow.rate_per_s * (wait.mean_s + wait.after_s + wait.service_mean_s) + flow.in_flight
+
+
+def colocated_at(designs: ColocatedDesigns, per_instance: Array, instances: Array) -> Array:
+    """In flight on one instance of a fleet of that many, where each carries that load; clamps at overload."""
+    low, high = in_flight_bounds(designs)
+
+    def carried(in_flight: Array) -> Array:
+        flow = colocated_flow(designs, in_flight)
+        if designs.load.concurrency is None:
+            return flow.rate_per_s
+        return colocated_load(designs, flow, colocated_wait(designs, flow, instances))
+
+    return meet(carried, np.broadcast_to(per_instance, designs.shape), low * 1e-3, high)

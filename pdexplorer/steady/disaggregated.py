@@ -1,0 +1,338 @@
+"""The disaggregated fleet in closed form: a prefill queue, a link, a decode pool.
+
+Prefill: a queue of prompts per instance, or one for all where the router sends to the least loaded, with the
+variance of prompt lengths; short prompts that wait together share a step. Link: a queue at the sender and one at
+the receiver. Decode: the batch by Little's law. Designs: (prefill instances, decode instances).
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pdexplorer.steady.load import Load
+from pdexplorer.steady.pool import (
+    DecodeGrid,
+    decode_grid,
+    memory_excess,
+    seen_batch,
+    spread_batch,
+    tpot_attainment,
+    wait_attainment,
+)
+from pdexplorer.steady.solve import largest, meet
+from pdexplorer.steady.table import StepTable
+from pdexplorer.steady.tails import mean_wait_s, wait_probability
+
+Array = NDArray[np.float64]
+
+_FULL = 0.999
+_FIRST_DECODE_STEPS = 1.5
+"""A request that arrives waits on average half a running step, then takes its own."""
+
+
+@dataclass(frozen=True, eq=False)
+class Wire:
+    """KV transfers. moved_bytes (classes, 1, decode, y, x); rates (prefill, 1, y, x) and (1, decode, y, x)."""
+
+    moved_bytes: Array
+    egress_byte_per_s: Array
+    ingress_byte_per_s: Array
+    latency_s: Array
+    fabric_fraction: float
+    layerwise_overlap: bool
+    layers: int
+
+
+@dataclass(frozen=True, eq=False)
+class DisaggregatedDesigns:
+    """What stays the same while the load varies. lone_s (classes, prefill, 1, y, x): a prompt with nothing beside."""
+
+    load: Load
+    prefill: StepTable
+    decode: StepTable
+    grid: DecodeGrid
+    wire: Wire
+    max_batch: float
+    first_token_from_decode: bool
+    lone_s: Array
+    full_s: Array
+    most_prompts: Array
+
+    @property
+    def cells(self) -> tuple[int, ...]:
+        load = self.load
+        return np.broadcast_shapes(
+            load.new_tokens.shape[1:],
+            load.output_tokens.shape[1:],
+            load.rate_per_s.shape,
+            load.ttft_limit_s.shape,
+            load.tpot_limit_s.shape,
+            load.e2e_limit_s.shape,
+            load.arrival_cv2.shape,
+            load.hop_s.shape,
+            self.wire.egress_byte_per_s.shape[2:],
+            self.wire.ingress_byte_per_s.shape[2:],
+            self.wire.latency_s.shape,
+            () if load.concurrency is None else load.concurrency.shape,
+        )
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return (len(self.prefill.gpus), len(self.decode.gpus), *self.cells)
+
+    @property
+    def decode_steps(self) -> Array:
+        """Steps a request takes on the decode side: the first token is one of them where decode emits it."""
+        steps = np.maximum(self.load.mean(self.load.decode_steps), 1e-3)
+        return steps + 1.0 if self.first_token_from_decode else steps
+
+
+def disaggregated_designs(
+    load: Load,
+    prefill: StepTable,
+    decode: StepTable,
+    wire: Wire,
+    prefill_batch_tokens: float,
+    max_batch: float,
+    first_token_from_decode: bool,
+) -> DisaggregatedDesigns:
+    """Every prefill instance of one table with every decode instance of the other."""
+    lone = np.moveaxis(prefill.lone_prompt_s(load.new_tokens, load.past_tokens, prefill_batch_tokens), 1, 0)
+    weight = load.weight[:, None, None, None]
+    mean_lone = (weight * lone).sum(axis=0)
+    new = load.mean(load.new_tokens)
+    middle = load.mean(load.new_tokens * (load.past_tokens + 0.5 * load.new_tokens)) / np.maximum(new, 1e-9)
+    ranks = prefill.ranks[:, None, None]
+    packed = prefill.one_step_s(np.full_like(new, prefill_batch_tokens), middle - 0.5 * prefill_batch_tokens)
+    full = np.where(
+        new * ranks >= prefill_batch_tokens, mean_lone / ranks, packed * new / prefill_batch_tokens
+    )
+    most = np.maximum(ranks, prefill_batch_tokens / new)
+    return DisaggregatedDesigns(
+        load, prefill, decode, decode_grid(decode, load), wire, max_batch, first_token_from_decode,
+        lone[:, :, None], np.minimum(full, mean_lone)[:, None], most[:, None],
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class PrefillFlow:
+    """One prefill instance at a rate. busy: share of time it computes; utilisation: of what it could carry."""
+
+    rate_per_s: Array
+    busy: Array
+    utilisation: Array
+    service_s: Array
+    wait_s: Array
+    wait_share: Array
+
+
+def prefill_flow(designs: DisaggregatedDesigns, rate_per_s: Array, instances: Array) -> PrefillFlow:
+    """Bulk queue: a step serves the prompts that arrived during the last one, at most most_prompts."""
+    load = designs.load
+    weight = load.weight[:, None, None, None, None]
+    lone, most = designs.lone_s, designs.most_prompts
+    one = (weight * lone).sum(axis=0)
+    cv2 = (weight * lone**2).sum(axis=0) / one**2 - 1.0
+    each = np.clip((most * designs.full_s - one) / np.maximum(most - 1.0, 1e-9), 0.0, one)
+    fixed = one - each
+    prompts = rate_per_s * fixed / np.maximum(1.0 - rate_per_s * each, 1e-9)
+    prompts = np.clip(prompts, 1.0, np.maximum(most, 1.0))
+    step = fixed + prompts * each
+    busy = np.minimum(rate_per_s * step / prompts, 1.0)
+    utilisation = rate_per_s * designs.full_s
+    servers = instances if load.least_loaded else np.ones_like(instances)
+    arrival_cv2 = load.arrival_cv2 if load.least_loaded else load.arrival_cv2 / instances
+    share = wait_probability(busy, servers)
+    spare = servers * np.maximum(1.0 - np.minimum(utilisation, 1.0) ** most, 1e-12)
+    wait = np.where(utilisation < 1.0, 0.5 * (arrival_cv2 + cv2) * step * share / spare, np.inf)
+    return PrefillFlow(rate_per_s, busy, utilisation, lone + (step - one), wait, share)
+
+
+@dataclass(frozen=True, eq=False)
+class LinkFlow:
+    """Transfers at a load. wire_s and exposed_s by class; busy: of the busier end or the fabric."""
+
+    wire_s: Array
+    exposed_s: Array
+    busy: Array
+    egress_busy: Array
+    ingress_busy: Array
+    wait_s: Array
+
+
+def link_flow(
+    designs: DisaggregatedDesigns, prefill_rate_per_s: Array, decode_rate_per_s: Array, service_s: Array
+) -> LinkFlow:
+    wire, load = designs.wire, designs.load
+    weight = load.weight[:, None, None, None, None]
+    mean = (weight * wire.moved_bytes).sum(axis=0)
+    cv2 = (weight * wire.moved_bytes**2).sum(axis=0) / np.maximum(mean, 1e-9) ** 2 - 1.0
+    time = wire.moved_bytes / np.minimum(wire.egress_byte_per_s, wire.ingress_byte_per_s)
+    egress = prefill_rate_per_s * mean / wire.egress_byte_per_s / wire.fabric_fraction
+    ingress = decode_rate_per_s * mean / wire.ingress_byte_per_s
+    # A sender's transfers come as its prefills end, about as evenly as its queue serves them.
+    wait = mean_wait_s(ingress, 1.0, mean / wire.ingress_byte_per_s, cv2, 1.0)
+    wait = wait + 0.5 * mean_wait_s(egress, 1.0, mean / wire.egress_byte_per_s / wire.fabric_fraction, cv2, 1.0)
+    exposed = time
+    if wire.layerwise_overlap:
+        exposed = np.maximum(time / wire.layers, time - service_s * (wire.layers - 1) / wire.layers)
+    return LinkFlow(time, wire.latency_s + exposed, np.maximum(egress, ingress), egress, ingress, wait)
+
+
+@dataclass(frozen=True, eq=False)
+class DecodeFlow:
+    """One decode instance at a number in flight; shapes (1, decode, y, x) or wider."""
+
+    in_flight: Array
+    batch: Array
+    active: Array
+    step_s: Array
+    slope_s: Array
+    rate_per_s: Array
+    spread: Array
+
+
+def decode_flow(designs: DisaggregatedDesigns, in_flight: Array, instances: Array | None) -> DecodeFlow:
+    """instances None: as many as the demand needs at this load, unrounded."""
+    load = designs.load
+    batch, active = seen_batch(in_flight, load.offline)
+    step, slope = _decode_step(designs, batch)
+    rate = in_flight / (designs.decode_steps * step)
+    if instances is None:
+        instances = np.maximum(load.rate_per_s / rate, 1.0)
+    return DecodeFlow(in_flight, batch, active, step, slope, rate, spread_batch(load, in_flight, instances))
+
+
+def _decode_step(designs: DisaggregatedDesigns, batch: Array) -> tuple[Array, Array]:
+    """The grid's index has the instances in front; designs have them second."""
+    grid = designs.grid
+    turned = replace(grid, offset=np.moveaxis(grid.offset, 0, 1))
+    return turned.at(batch)
+
+
+def decode_tpot(designs: DisaggregatedDesigns, flow: DecodeFlow, late_s: Array | float) -> Array:
+    """Share of each class that holds the TPOT limit; late_s is what the second token waits, by class."""
+    steps = np.maximum(designs.load.decode_steps, 1.0)[:, None, None]
+    zero = np.zeros_like(flow.step_s)
+    return tpot_attainment(
+        designs.load, flow.step_s + late_s / steps, flow.slope_s, flow.spread, zero, zero, None
+    )
+
+
+def decode_score(designs: DisaggregatedDesigns, in_flight: Array, instances: Array | None) -> Array:
+    """≥ 0 where a decode instance holds memory, its link and half of the misses the SLO leaves."""
+    load = designs.load
+    flow = decode_flow(designs, in_flight, instances)
+    count = np.maximum(load.rate_per_s / flow.rate_per_s, 1.0) if instances is None else instances
+    memory = _decode_memory(designs, in_flight, count)
+    weight = load.weight[:, None, None, None, None]
+    mean = (weight * designs.wire.moved_bytes).sum(axis=0)
+    link = _FULL - flow.rate_per_s * mean / designs.wire.ingress_byte_per_s
+    fits = np.minimum(-memory, link)
+    if load.offline:
+        return np.asarray(fits)
+    attained = (weight * decode_tpot(designs, flow, 0.0)).sum(axis=0)
+    return np.asarray(np.minimum(attained - 0.5 * (1.0 + load.percentile_fraction), fits))
+
+
+def _decode_memory(designs: DisaggregatedDesigns, in_flight: Array, instances: Array) -> Array:
+    moved = np.moveaxis(in_flight, 1, 0)
+    count = np.moveaxis(np.broadcast_to(instances, in_flight.shape), 1, 0)
+    excess = memory_excess(designs.load, designs.decode, moved, count, np.zeros_like(moved), designs.max_batch)
+    return np.moveaxis(excess, 0, 1)
+
+
+@dataclass(frozen=True, eq=False)
+class DisaggregatedFlow:
+    """A whole fleet at a load: its three parts and who holds the limits, (prefill, decode, y, x)."""
+
+    prefill: PrefillFlow
+    link: LinkFlow
+    decode: DecodeFlow
+    service_s: Array
+    after_s: Array
+    wait_s: Array
+    wait_share: Array
+    late_s: Array
+    attained: Array
+    attained_ttft: Array
+    attained_tpot: Array
+
+
+def disaggregated_flow(
+    designs: DisaggregatedDesigns,
+    prefill_rate_per_s: Array,
+    prefill_instances: Array,
+    decode: DecodeFlow,
+) -> DisaggregatedFlow:
+    """TTFT = router + queue + prefill + exposed transfer + first decode step, or up to prefill where it emits."""
+    load = designs.load
+    weight = load.weight[:, None, None, None, None]
+    prefill = prefill_flow(designs, prefill_rate_per_s, prefill_instances)
+    link = link_flow(designs, prefill_rate_per_s, decode.rate_per_s, prefill.service_s)
+    hop = load.hop_s + designs.prefill.request_overhead_s
+    if designs.first_token_from_decode:
+        service = prefill.service_s + link.exposed_s
+        after = 2.0 * hop + _FIRST_DECODE_STEPS * decode.step_s
+        wait, share = prefill.wait_s + link.wait_s, 1.0 - (1.0 - prefill.wait_share) * (1.0 - np.minimum(link.busy, 1.0))
+        late: Array = np.zeros((1, 1, 1, 1, 1))
+    else:
+        service, after = prefill.service_s, hop + 0.0 * decode.step_s
+        wait, share = prefill.wait_s, prefill.wait_share
+        late = link.exposed_s + link.wait_s + hop
+    tail = load.decode_steps[:, None, None] * decode.step_s + late
+    first = wait_attainment(load, service, after, tail, share, wait)
+    later = decode_tpot(designs, decode, late)
+    return DisaggregatedFlow(
+        prefill, link, decode, service, after, wait, share, late,
+        (weight * first * later).sum(axis=0), (weight * first).sum(axis=0), (weight * later).sum(axis=0),
+    )  # fmt: skip
+
+
+def decode_capacity(
+    designs: DisaggregatedDesigns, instances: Array | None = None, iterations: int = 14
+) -> tuple[Array, Array]:
+    """(in flight, fits) at the largest load of one decode instance, (1, decode, y, x)."""
+    shape = np.broadcast_shapes((1, len(designs.decode.gpus), 1, 1), (1, 1, *designs.cells))
+    low = np.full(shape, 0.02)
+    return largest(lambda b: decode_score(designs, b, instances), low, np.full(shape, designs.max_batch), iterations)
+
+
+def prefill_capacity(
+    designs: DisaggregatedDesigns, decode: DecodeFlow, instances: Array | None = None, iterations: int = 14
+) -> tuple[Array, Array]:
+    """(requests per second, fits) at the largest load of one prefill instance, (prefill, decode, y, x)."""
+    load = designs.load
+    most = np.broadcast_to(_FULL / designs.full_s, designs.shape)
+
+    def score(rate: Array) -> Array:
+        count = np.maximum(demand_per_s(designs, decode) / rate, 1.0) if instances is None else instances
+        flow = disaggregated_flow(designs, rate, count, decode)
+        fits = np.minimum(_FULL - flow.link.busy, _FULL - flow.prefill.utilisation + 1e-9)
+        if load.offline:
+            return np.asarray(fits)
+        return np.asarray(np.minimum(flow.attained - load.percentile_fraction, fits))
+
+    return largest(score, most * 1e-4, most, iterations)
+
+
+def demand_per_s(designs: DisaggregatedDesigns, decode: DecodeFlow) -> Array:
+    """Requests per second of the whole demand; a closed loop's follows from how long a request takes unloaded."""
+    load = designs.load
+    if load.concurrency is None:
+        return load.rate_per_s
+    weight = load.weight[:, None, None, None, None]
+    unloaded = (weight * designs.lone_s).sum(axis=0) + designs.decode_steps * decode.step_s
+    return np.asarray(load.concurrency / unloaded)
+
+
+def decode_at(designs: DisaggregatedDesigns, rate_per_s: Array, instances: Array) -> DecodeFlow:
+    """One decode instance of a pool of that many at a rate each; clamps at the batch limit."""
+    shape = np.broadcast_shapes((1, len(designs.decode.gpus), 1, 1), np.shape(rate_per_s))
+    low, high = np.full(shape, 1e-6), np.full(shape, designs.max_batch)
+
+    def carried(in_flight: Array) -> Array:
+        return decode_flow(designs, in_flight, instances).rate_per_s
+
+    return decode_flow(designs, meet(carried, np.broadcast_to(rate_per_s, shape), low, high), instances)

@@ -1,0 +1,176 @@
+"""The demand a fleet is asked to carry, as broadcastable arrays: one cell of a map each, or one for a verdict."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pdexplorer.scenario.scenario import Scenario
+from pdexplorer.workload.classes import RequestClasses, request_classes
+
+Array = NDArray[np.float64]
+
+LOAD_AXES = (
+    "workload.input_tokens",
+    "workload.output_tokens",
+    "workload.prefix_hit_fraction",
+    "workload.rate_per_s",
+    "workload.burstiness",
+    "workload.peak_to_mean_ratio",
+    "workload.concurrency",
+    "slo.ttft_s",
+    "slo.tpot_ms",
+    "slo.e2e_s",
+    "routing.overhead_ms",
+)
+"""Scenario keys that may vary over the cells of a map in one vectorised call."""
+
+_NO_LIMIT_S = 1e9
+
+
+@dataclass(frozen=True, eq=False)
+class Load:
+    """Traffic and limits. Cells are two-dimensional; a quantity that does not vary along an axis has length 1.
+
+    weight, low_ratio, high_ratio: (classes,); the ratios are a class's edges over its mean prompt.
+    new_tokens, past_tokens, output_tokens: (classes, y, x). The rest: (y, x). rate_per_s is the peak's.
+    concurrency: set in a closed loop only. percentile_fraction: share of requests that must meet every limit.
+    """
+
+    weight: Array
+    low_ratio: Array
+    high_ratio: Array
+    new_tokens: Array
+    past_tokens: Array
+    output_tokens: Array
+    rate_per_s: Array
+    arrival_cv2: Array
+    ttft_limit_s: Array
+    tpot_limit_s: Array
+    e2e_limit_s: Array
+    hop_s: Array
+    percentile_fraction: float
+    concurrency: Array | None
+    offline: bool
+    least_loaded: bool
+
+    @property
+    def column(self) -> Array:
+        """Class weights shaped to weigh arrays of any rank ≤ 5 along their first axis."""
+        return self.weight[:, None, None]
+
+    def mean(self, per_class: Array) -> Array:
+        """Weighted mean over classes of (classes, y, x): (y, x)."""
+        return np.asarray((self.column * per_class).sum(axis=0))
+
+    @property
+    def decode_steps(self) -> Array:
+        """Tokens after the first, by class."""
+        return np.maximum(self.output_tokens - 1.0, 0.0)
+
+    @property
+    def input_tokens(self) -> Array:
+        return self.new_tokens + self.past_tokens
+
+    @property
+    def context_tokens(self) -> Array:
+        """Mean context of a decoding request: long outputs stay longer, so classes weigh by their steps."""
+        steps = np.maximum(self.decode_steps, 1e-6)
+        held = self.input_tokens + 0.5 * self.output_tokens
+        return self.mean(steps * held) / self.mean(steps)
+
+    @property
+    def context_cv2(self) -> Array:
+        """Squared coefficient of variation of that context over decoding requests."""
+        steps = np.maximum(self.decode_steps, 1e-6)
+        held = self.input_tokens + 0.5 * self.output_tokens
+        first = self.mean(steps * held) / self.mean(steps)
+        second = self.mean(steps * held * held) / self.mean(steps)
+        return np.asarray(np.maximum(second / (first * first) - 1.0, 0.0))
+
+
+def load_of(scenario: Scenario, axes: Mapping[str, Array] | None = None, points: int = 16) -> Load:
+    """The scenario's demand; axes replaces keys of LOAD_AXES by arrays of cells, shape broadcasting to (y, x).
+
+    Lengths scale with their mean, so a percentile given beside it scales too.
+    """
+    axes = {key: np.atleast_2d(np.asarray(value, dtype=float)) for key, value in (axes or {}).items()}
+    workload, slo = scenario.workload, scenario.slo
+    classes = request_classes(workload, points)
+    inputs = _scaled(classes.input_tokens, axes.get("workload.input_tokens"), classes.weight)
+    outputs = _scaled(classes.output_tokens, axes.get("workload.output_tokens"), classes.weight)
+    weight = classes.weight
+    if "workload.prefix_hit_fraction" in axes:
+        weight, inputs, outputs, cached = _with_hits(scenario, axes, points)
+    else:
+        share = (classes.cached_tokens / classes.input_tokens)[:, None, None]
+        cached = np.minimum(share * inputs, inputs - 1.0)
+    low, high = _edges(inputs[:, 0, 0])
+
+    def number(key: str, value: float) -> Array:
+        return axes.get(key, np.full((1, 1), float(value)))
+
+    def limit(key: str, value: float | None, unit_s: float) -> Array:
+        if workload.mode == "offline":
+            return np.full((1, 1), _NO_LIMIT_S)
+        return axes[key] * unit_s if key in axes else number(key, _NO_LIMIT_S if value is None else value * unit_s)
+
+    closed = workload.arrivals == "closed_loop" and workload.mode == "online"
+    bursty = workload.arrivals == "gamma"
+    return Load(
+        weight=weight,
+        low_ratio=low,
+        high_ratio=high,
+        new_tokens=np.maximum(inputs - cached, 1.0),
+        past_tokens=cached,
+        output_tokens=outputs,
+        rate_per_s=number("workload.rate_per_s", workload.rate_per_s)
+        * number("workload.peak_to_mean_ratio", workload.peak_to_mean_ratio),
+        arrival_cv2=1.0 / number("workload.burstiness", workload.burstiness) if bursty else np.ones((1, 1)),
+        ttft_limit_s=limit("slo.ttft_s", slo.ttft_s, 1.0),
+        tpot_limit_s=limit("slo.tpot_ms", slo.tpot_ms, 1e-3),
+        e2e_limit_s=limit("slo.e2e_s", slo.e2e_s, 1.0),
+        hop_s=number("routing.overhead_ms", scenario.routing.overhead_ms) * 1e-3,
+        percentile_fraction=slo.percentile / 100.0,
+        concurrency=number("workload.concurrency", workload.concurrency) if closed else None,
+        offline=workload.mode == "offline",
+        least_loaded=scenario.routing.policy == "least_loaded",
+    )
+
+
+def _scaled(values: Array, mean: Array | None, weight: Array) -> Array:
+    column = values[:, None, None]
+    if mean is None:
+        return column
+    return np.maximum(column * (mean / float((weight * values).sum())), 1.0)
+
+
+def _with_hits(
+    scenario: Scenario, axes: Mapping[str, Array], points: int
+) -> tuple[Array, Array, Array, Array]:
+    """weight, input, output and cached tokens where the mean prefix hit varies over cells.
+
+    A warm request hits hit / warm_fraction of its prompt; beyond a hit of warm_fraction all of it.
+    """
+    workload = scenario.workload
+    warm = workload.warm_fraction
+    probe = workload.model_copy(update={"prefix_hit_fraction": min(0.5, 0.5 * warm)})
+    classes: RequestClasses = request_classes(probe, points)
+    inputs = _scaled(classes.input_tokens, axes.get("workload.input_tokens"), classes.weight)
+    outputs = _scaled(classes.output_tokens, axes.get("workload.output_tokens"), classes.weight)
+    is_warm = (classes.cached_tokens > 0)[:, None, None]
+    hit = np.minimum(axes["workload.prefix_hit_fraction"] / warm, 1.0)
+    return classes.weight, inputs, outputs, np.minimum(is_warm * hit * inputs, inputs - 1.0)
+
+
+def _edges(inputs: Array) -> tuple[Array, Array]:
+    """Lower and upper edge of each class over its mean prompt length; 1 and 1 for fixed lengths."""
+    distinct = np.unique(inputs)
+    if len(distinct) < 2:
+        return np.ones(len(inputs)), np.ones(len(inputs))
+    inner = np.sqrt(distinct[1:] * distinct[:-1])
+    low = np.concatenate(([distinct[0] ** 2 / inner[0]], inner))
+    high = np.concatenate((inner, [distinct[-1] ** 2 / inner[-1]]))
+    at = np.searchsorted(distinct, inputs)
+    return low[at] / distinct[at], high[at] / distinct[at]

@@ -1,0 +1,190 @@
+"""Step times of several instances on grids, so that a whole map needs a few calls of the physics.
+
+A step's time is a sum over operator groups, so three small tables hold it: decode-only steps over (batch,
+context), what prefill tokens add over (tokens, batch), and what a past adds over (tokens, past).
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+StepFunction = Callable[..., Any]
+"""physics.step.step_time_s or a stand-in with its arguments."""
+
+_PAST_NODES = np.array([0.0, 128, 512, 1024, 2048, 4096, 8192, 32768, 131072, 1048576])
+_CONTEXT_NODES = np.array([1.0, 128, 512, 1024, 2048, 4096, 8192, 32768, 131072, 1048576])
+_PROMPT_NODES = np.unique(np.rint(np.concatenate(([1.0, 4, 8], 2.0 ** np.arange(4, 18.01, 1 / 3)))))
+
+
+@dataclass(frozen=True, eq=False)
+class StepTable:
+    """Seconds. Shapes: decode_s (instances, batch, context); added_s (instances, tokens, batch + 1), its first
+    column without any decode; past_s (instances, tokens, past). kv_tokens, gpus, ranks: (instances,)."""
+
+    batch_nodes: Array
+    context_nodes: Array
+    prompt_nodes: Array
+    past_nodes: Array
+    decode_s: Array
+    added_s: Array
+    past_s: Array
+    kv_tokens: Array
+    gpus: Array
+    ranks: Array
+    request_overhead_s: float
+
+    def decode_at(self, context_tokens: Array) -> Array:
+        """Decode-only step time on the batch grid at contexts (y, x): (batch, instances, 1, y, x)."""
+        at, part = locate(self.context_nodes, context_tokens)
+        table = np.moveaxis(self.decode_s, 2, 0)  # context, instances, batch
+        value = _blend(table[at], table[at + 1], part[..., None, None])  # y, x, instances, batch
+        return np.ascontiguousarray(value.transpose(3, 2, 0, 1)[:, :, None])
+
+    def past_at(self, middle_tokens: Array) -> Array:
+        """What their past adds to a step of each token count: (tokens, instances, 1, y, x).
+
+        middle_tokens (y, x) is the mean position of a prompt token; a step of c tokens of it starts c / 2 earlier.
+        That holds for chunks of one prompt and for several short prompts packed into a step alike.
+        """
+        count = self.prompt_nodes[:, None, None]
+        at, part = locate(self.past_nodes, middle_tokens - 0.5 * count)
+        row = np.arange(len(self.prompt_nodes))[:, None, None]
+        value = _blend(self.past_s[:, row, at], self.past_s[:, row, at + 1], part)
+        return np.ascontiguousarray(np.moveaxis(value, 0, 1)[:, :, None])
+
+    def prefill_s(self, new_tokens: Array, past_tokens: Array, step_tokens: float) -> Array:
+        """Time of prompts alone, cut into steps of at most step_tokens: (instances, ...) for inputs (...).
+
+        Each whole step sees on average half the earlier ones as its past, which is exact while time is linear in it.
+        """
+        whole = np.floor(new_tokens / step_tokens * (1.0 - 1e-12))
+        rest = new_tokens - whole * step_tokens
+        total = self.one_step_s(rest, past_tokens + whole * step_tokens)
+        if np.any(whole > 0):
+            middle = past_tokens + np.maximum(whole - 1.0, 0.0) * 0.5 * step_tokens
+            total = total + whole * self.one_step_s(np.full_like(middle, step_tokens), middle)
+        return total
+
+    def lone_prompt_s(self, new_tokens: Array, past_tokens: Array, step_tokens: float) -> Array:
+        """A prompt with nothing beside it, which runs on one attention rank: (instances, ...)."""
+        if np.all(self.ranks == 1.0):
+            return self.prefill_s(new_tokens, past_tokens, step_tokens)
+        whole = np.floor(new_tokens / step_tokens * (1.0 - 1e-12))
+        rest = new_tokens - whole * step_tokens
+        middle = past_tokens + np.maximum(whole - 1.0, 0.0) * 0.5 * step_tokens
+        rows = []
+        for row, ranks in enumerate(self.ranks):
+            # The table spreads tokens over all ranks; one rank alone takes as long as all of them with as much each.
+            last = self.one_step_s(rest * ranks, past_tokens + whole * step_tokens)[row]
+            rows.append(last + whole * self.one_step_s(np.full_like(middle, step_tokens * ranks), middle)[row])
+        return np.stack(rows)
+
+    def one_step_s(self, tokens: Array, past_tokens: Array) -> Array:
+        """One prefill-only step of tokens over a past: (instances, ...)."""
+        tokens, past_tokens = np.broadcast_arrays(tokens, past_tokens)
+        at, part = locate(self.prompt_nodes, tokens)
+        past, past_part = locate(self.past_nodes, past_tokens)
+        base = self.added_s[:, :, 0]
+        alone = _blend(base[:, at], base[:, at + 1], part)
+        low = _blend(self.past_s[:, at, past], self.past_s[:, at, past + 1], past_part)
+        high = _blend(self.past_s[:, at + 1, past], self.past_s[:, at + 1, past + 1], past_part)
+        return np.asarray(alone + _blend(low, high, part))
+
+
+def locate(nodes: Array, x: Any) -> tuple[NDArray[np.intp], Array]:
+    """Left neighbour of x and how far it is to the next one; linear beyond the ends."""
+    at = np.clip(np.searchsorted(nodes, x, side="right") - 1, 0, len(nodes) - 2)
+    return at, np.asarray((x - nodes[at]) / (nodes[at + 1] - nodes[at]))
+
+
+def _blend(low: Array, high: Array, part: Array) -> Array:
+    return np.asarray(low + (high - low) * part)
+
+
+def build_table(
+    instances: Sequence[Any],
+    kv_tokens: Sequence[float],
+    max_batch: int,
+    step_time_s: StepFunction,
+) -> StepTable:
+    """Tables of all instances, which share one batch grid up to max_batch.
+
+    An instance needs .gpus, .parallelism.attention_dp, .architecture and .engine as physics.instance has them.
+    """
+    ranks = [int(instance.parallelism.attention_dp) for instance in instances]
+    batch_nodes = _batch_nodes(max_batch, max(ranks, default=1))
+    windows = {w for instance in instances if (w := _window(instance)) is not None}
+    context_nodes = np.unique(np.concatenate((_CONTEXT_NODES, np.array(sorted(windows), dtype=float))))
+    past_nodes = np.unique(np.concatenate((_PAST_NODES, np.array(sorted(windows), dtype=float))))
+    shape = (len(instances), len(_PROMPT_NODES))
+    decode = np.empty((len(instances), len(batch_nodes), len(context_nodes)))
+    added = np.empty((*shape, len(batch_nodes) + 1))
+    past = np.empty((*shape, len(past_nodes)))
+    for row, instance in enumerate(instances):
+        decode[row], added[row], past[row] = _tables(
+            instance, ranks[row], batch_nodes, context_nodes, past_nodes, step_time_s
+        )
+    overheads = [float(instance.engine.request_overhead_s) for instance in instances]
+    return StepTable(
+        batch_nodes,
+        context_nodes,
+        _PROMPT_NODES,
+        past_nodes,
+        decode,
+        added,
+        past,
+        np.asarray(kv_tokens, dtype=float),
+        np.array([float(instance.gpus) for instance in instances]),
+        np.array([float(rank) for rank in ranks]),
+        overheads[0] if overheads else 0.0,
+    )
+
+
+def _window(instance: Any) -> int | None:
+    architecture = instance.architecture
+    if architecture.index_top_k_tokens:
+        return int(architecture.index_top_k_tokens)
+    return int(architecture.window_tokens) if architecture.window_layers and architecture.window_tokens else None
+
+
+def _batch_nodes(max_batch: int, ranks: int) -> Array:
+    """Batch sizes from 1 to max_batch, about √2 apart and whole multiples of the attention ranks above them."""
+    top = max(float(max_batch), 2.0)
+    steps = np.concatenate((2.0 ** np.arange(0.0, np.log2(top), 0.5), [top]))
+    rounded = np.where(steps > ranks, np.rint(steps / ranks) * ranks, np.rint(steps))
+    return np.unique(np.concatenate(([1.0, 2.0], rounded[rounded >= 1.0], [top])))
+
+
+def _tables(
+    instance: Any,
+    ranks: int,
+    batch_nodes: Array,
+    context_nodes: Array,
+    past_nodes: Array,
+    step_time_s: StepFunction,
+) -> tuple[Array, Array, Array]:
+    decode = _called(step_time_s, instance, decode_batch=batch_nodes[:, None], decode_context_tokens=context_nodes)
+    prompts = _PROMPT_NODES[:, None]
+    sequences = np.minimum(prompts, float(ranks))
+    batch = np.concatenate(([0.0], batch_nodes))
+    mixed = _called(
+        step_time_s,
+        instance,
+        prefill_tokens=prompts,
+        prefill_sequences=sequences,
+        decode_batch=batch,
+        decode_context_tokens=np.where(batch > 0, context_nodes[0], 0.0),
+    )
+    added = mixed - np.concatenate(([0.0], decode[:, 0]))
+    with_past = _called(
+        step_time_s, instance, prefill_tokens=prompts, prefill_sequences=sequences, prefill_past_tokens=past_nodes
+    )
+    return decode, added, with_past - mixed[:, :1]
+
+
+def _called(step_time_s: StepFunction, instance: Any, **load: Any) -> Array:
+    return np.asarray(step_time_s(instance, **load), dtype=float)

@@ -1,0 +1,40 @@
+"""Every design that was tried, with its score or the limit that stopped it."""
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from pdexplorer.infeasible import Infeasible
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """score: requests per second within every limit, per USD an hour or per GPU (score_unit), at unrounded scale.
+
+    instances, gpus, cost: of the integer fleet for the comparison's basis; None where limit says why not.
+    design: what tells it from the others.
+    """
+
+    fleet: Literal["colocated", "disaggregated"]
+    design: dict[str, Any]
+    score: float | None = None
+    score_unit: str = ""
+    instances: int | dict[str, int] | None = None
+    gpus: int | None = None
+    cost_usd_per_hour: float | None = None
+    goodput_per_s: float | None = None
+    chosen: bool = False
+    limit: Infeasible | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "fleet": self.fleet,
+            "design": dict(self.design),
+            "score": self.score,
+            "score_unit": self.score_unit,
+            "instances": self.instances,
+            "gpus": self.gpus,
+            "cost_usd_per_hour": self.cost_usd_per_hour,
+            "goodput_per_s": self.goodput_per_s,
+            "chosen": self.chosen,
+            "limit": None if self.limit is None else {"limit": self.limit.limit, "text": self.limit.text},
+        }

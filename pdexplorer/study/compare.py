@@ -1,0 +1,174 @@
+"""The whole question: search both designs, size them, compare, and say why and what would flip it."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from pdexplorer import MODEL_VERSION
+from pdexplorer.catalog.catalog import Catalog, load_catalog
+from pdexplorer.infeasible import Infeasible
+from pdexplorer.metrics.money import price_of
+from pdexplorer.metrics.outcome import Outcome
+from pdexplorer.physics.fleet import ColocatedFleet, DisaggregatedFleet
+from pdexplorer.scenario.scenario import Scenario
+from pdexplorer.steady.load import Load, load_of
+from pdexplorer.study import words
+from pdexplorer.study.basis import Basis, basis_of
+from pdexplorer.study.break_even import break_evens, price_break_evens
+from pdexplorer.study.candidates import Candidate
+from pdexplorer.study.reasons import reasons_of
+from pdexplorer.study.score import (
+    ColocatedScore,
+    DisaggregatedScore,
+    colocated_cost,
+    disaggregated_cost,
+    score_colocated,
+    score_disaggregated,
+)
+from pdexplorer.study.size_colocated import size_colocated
+from pdexplorer.study.size_disaggregated import size_disaggregated
+from pdexplorer.study.sources import sources_of
+from pdexplorer.study.space import Space, design_space
+from pdexplorer.verdict import BreakEven, Ratios, Verdict, band_of, decide
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """The answer to one scenario. fleets are None where a side cannot; marginal_gain: of one more P or D instance."""
+
+    scenario: Scenario
+    colocated: Outcome
+    disaggregated: Outcome
+    verdict: Verdict
+    candidates: tuple[Candidate, ...]
+    colocated_fleet: ColocatedFleet | None
+    disaggregated_fleet: DisaggregatedFleet | None
+    sources: tuple[str, ...]
+    marginal_gain: dict[str, float]
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain types, as `evaluate --json` prints them."""
+        return {
+            "scenario": self.scenario.model_dump(mode="json"),
+            "colocated": self.colocated.to_json(),
+            "disaggregated": self.disaggregated.to_json(),
+            "hybrid": None,
+            "verdict": self.verdict.to_json(),
+            "candidates": [candidate.to_json() for candidate in self.candidates],
+            "marginal_gain": dict(self.marginal_gain),
+            "sources": list(self.sources),
+            "model_version": MODEL_VERSION,
+        }
+
+
+def evaluate(scenario: Scenario, catalog: Catalog | None = None, with_break_even: bool = True) -> Evaluation:
+    """Search, size and compare. ValueError for an unknown id; everything else that cannot is a value."""
+    catalog = (catalog or load_catalog()).with_overrides(scenario.overrides)
+    space = design_space(scenario, catalog)
+    load = load_of(scenario)
+    colocated = score_colocated(space, load)
+    split = score_disaggregated(space, load)
+    basis = basis_of(scenario, priced(space), load.rate_per_s if load.concurrency is None else load.concurrency)
+    sized = size_colocated(space, colocated, load, basis)
+    pools = size_disaggregated(space, split, load, basis)
+    ratios = _ratios(space, colocated, split, sized.outcome, pools.outcome)
+    verdict = decide(scenario.verdict, basis.kind, sized.outcome, pools.outcome, ratios, load.offline)  # type: ignore[arg-type]
+    flips = _flips(space, colocated, split, verdict, load, basis) if with_break_even else ()
+    verdict = replace(
+        verdict,
+        reasons=reasons_of(scenario, sized.outcome, pools.outcome),
+        break_even=flips,
+        hybrid=words.HYBRID,
+    )
+    verdict = replace(verdict, sentence=sentence_of(scenario, verdict, sized.outcome, pools.outcome))
+    return Evaluation(
+        scenario, sized.outcome, pools.outcome, verdict, (*sized.candidates, *pools.candidates), sized.fleet,
+        pools.fleet, sources_of(space), dict(pools.marginal_gain),
+    )  # fmt: skip
+
+
+def priced(space: Space) -> bool:
+    """Whether every accelerator in play has a price; else everything is compared per GPU."""
+    instances = (*space.colocated, *space.prefill, *space.decode)
+    return all(price_of(i.accelerator, space.scenario.money).usd_per_hour is not None for i in instances)
+
+
+def _ratios(
+    space: Space,
+    colocated: ColocatedScore | None,
+    split: DisaggregatedScore | Infeasible | None,
+    one: Outcome,
+    other: Outcome,
+) -> Ratios:
+    """None where a side cannot."""
+    if not one.feasible or not other.feasible or colocated is None or not isinstance(split, DisaggregatedScore):
+        return Ratios()
+
+    def ratio(per_dollar: bool) -> float | None:
+        value = float(
+            (colocated_cost(space, colocated, per_dollar) / disaggregated_cost(space, split, per_dollar)).item()
+        )
+        return value if np.isfinite(value) and value > 0.0 else None
+
+    cost = None
+    if one.cost_usd_per_hour and other.cost_usd_per_hour and one.throughput_per_s and other.throughput_per_s:
+        cost = (one.cost_usd_per_hour / one.throughput_per_s) / (other.cost_usd_per_hour / other.throughput_per_s)
+    if space.scenario.compare.basis == "fixed_fleets":
+        return _fixed_ratios(one, other, cost)
+    return Ratios(ratio(True) if priced(space) else None, ratio(False), cost)
+
+
+def _fixed_ratios(one: Outcome, other: Outcome, cost: float | None) -> Ratios:
+    """Fleets as given have one scale: their own."""
+    if not one.goodput_per_s or not other.goodput_per_s or not one.gpus or not other.gpus:
+        return Ratios(cost=cost)
+    goodput = other.goodput_per_s / one.goodput_per_s
+    dollars = None
+    if one.cost_usd_per_hour and other.cost_usd_per_hour:
+        dollars = goodput * one.cost_usd_per_hour / other.cost_usd_per_hour
+    return Ratios(dollars, goodput * one.gpus / other.gpus, cost)
+
+
+def _flips(
+    space: Space,
+    colocated: ColocatedScore | None,
+    split: DisaggregatedScore | Infeasible | None,
+    verdict: Verdict,
+    load: Load,
+    basis: Basis,
+) -> tuple[BreakEven, ...]:
+    if not space.colocated or not isinstance(split, DisaggregatedScore):
+        return ()
+    rule = space.scenario.verdict
+    thresholds = (
+        (rule.benchmark_ratio, rule.pays_ratio) if verdict.decision == "benchmark_first" else (rule.benchmark_ratio,)
+    )
+    per_dollar = basis.per_dollar and priced(space)
+    found = break_evens(space, per_dollar, thresholds, verdict.ratio)
+    return (*found, *price_break_evens(space, colocated, split, thresholds, verdict.ratio if per_dollar else None))
+
+
+def sentence_of(scenario: Scenario, verdict: Verdict, colocated: Outcome, split: Outcome) -> str:
+    """One to three plain sentences: the decision, and what qualifies it."""
+    parts = [words.headline(verdict.decision, verdict.clearly, scenario.compare.basis, verdict.decided_by, verdict.ratio)]
+    if verdict.decided_by == "feasibility":
+        for name, side in (("colocated", colocated), ("disaggregated", split)):
+            if side.infeasible is not None:
+                parts.append(words.limit_named(name, side.infeasible.text))
+    if verdict.vetoes:
+        parts.append(words.vetoed(verdict.vetoes))
+    parts += _disagreements(scenario, verdict)
+    return " ".join(parts)
+
+
+def _disagreements(scenario: Scenario, verdict: Verdict) -> list[str]:
+    """Where the other ratio falls in another band, the sentence says so."""
+    if verdict.ratio is None or verdict.decided_by is None:
+        return []
+    own = band_of(scenario.verdict, verdict.ratio)
+    other = "goodput_per_dollar_ratio" if verdict.decided_by == "cost_ratio" else "cost_ratio"
+    value = verdict.ratios.goodput_per_dollar if verdict.decided_by == "cost_ratio" else verdict.ratios.cost
+    if value is None or band_of(scenario.verdict, value) == own:
+        return []
+    return [words.disagreement(other, value, band_of(scenario.verdict, value))]

@@ -1,0 +1,143 @@
+"""How much each design carries within every limit, over one cell or a whole map."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pdexplorer.infeasible import Infeasible
+from pdexplorer.metrics.money import price_of
+from pdexplorer.physics.instance import Instance
+from pdexplorer.physics.transfer import nics_of
+from pdexplorer.steady.colocated import (
+    ColocatedDesigns,
+    ColocatedFlow,
+    colocated_capacity,
+    colocated_designs,
+    colocated_flow,
+)
+from pdexplorer.steady.disaggregated import (
+    DecodeFlow,
+    DisaggregatedDesigns,
+    decode_capacity,
+    decode_flow,
+    disaggregated_designs,
+    prefill_capacity,
+)
+from pdexplorer.steady.load import Load
+from pdexplorer.steady.wire import wire_of
+from pdexplorer.study.space import Space
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class ColocatedScore:
+    """Designs (instances, budgets, y, x): in flight and requests per second of one instance at its limit."""
+
+    designs: ColocatedDesigns
+    in_flight: Array
+    fits: NDArray[np.bool_]
+    flow: ColocatedFlow
+
+
+@dataclass(frozen=True, eq=False)
+class DisaggregatedScore:
+    """Designs (prefill, decode, y, x): what one instance of each pool carries at its limit."""
+
+    designs: DisaggregatedDesigns
+    decode: DecodeFlow
+    decode_fits: NDArray[np.bool_]
+    prefill_rate_per_s: Array
+    fits: NDArray[np.bool_]
+
+
+def score_colocated(space: Space, load: Load, iterations: int = 14) -> ColocatedScore | None:
+    """None where no instance fits."""
+    if not space.colocated:
+        return None
+    pool, engine = space.scenario.colocated, space.scenario.engine
+    designs = colocated_designs(load, space.colocated_table, space.budgets, engine.chunking, pool.max_batch)
+    in_flight, fits = colocated_capacity(designs, _pinned(pool.instances), iterations)
+    return ColocatedScore(designs, in_flight, fits, colocated_flow(designs, in_flight))
+
+
+def score_disaggregated(
+    space: Space, load: Load, axes: Mapping[str, Array] | None = None, iterations: int = 14
+) -> DisaggregatedScore | Infeasible | None:
+    """None where a pool has no instance that fits."""
+    if not space.prefill or not space.decode:
+        return None
+    scenario = space.scenario
+    wire = wire_of(space.catalog, scenario, space.prefill, space.decode, load, axes)
+    if isinstance(wire, Infeasible):
+        return wire
+    designs = disaggregated_designs(
+        load, space.prefill_table, space.decode_table, wire, float(scenario.engine.prefill_batch_tokens),
+        float(scenario.decode.max_batch), scenario.network.first_token_from == "decode",
+    )  # fmt: skip
+    in_flight, decode_fits = decode_capacity(designs, _pinned(scenario.decode.instances), iterations)
+    decode = decode_flow(designs, in_flight, _pinned(scenario.decode.instances))
+    rate, fits = prefill_capacity(designs, decode, _pinned(scenario.prefill.instances), iterations)
+    return DisaggregatedScore(designs, decode, decode_fits, rate, fits & decode_fits)
+
+
+def _pinned(instances: int | None) -> Array | None:
+    return None if instances is None else np.full((1, 1, 1, 1), float(instances))
+
+
+def instance_weights(space: Space, instances: tuple[Instance, ...], per_dollar: bool) -> Array:
+    """What one instance costs: USD per hour, or GPUs where that is what is compared."""
+    if not per_dollar:
+        return np.array([float(instance.gpus) for instance in instances])
+    money = space.scenario.money
+    prices = [price_of(instance.accelerator, money).usd_per_hour or 0.0 for instance in instances]
+    return np.array([price * instance.gpus for price, instance in zip(prices, instances, strict=True)])
+
+
+def network_weights(space: Space, instances: tuple[Instance, ...], per_dollar: bool) -> Array:
+    """What the KV network of one instance of the split costs; nothing where GPUs are counted."""
+    if not per_dollar:
+        return np.zeros(len(instances))
+    network, money = space.scenario.network, space.scenario.money
+    return np.array(
+        [nics_of(i, network.nics_per_instance) * money.network_usd_per_nic_hour for i in instances], dtype=float
+    )
+
+
+def colocated_cost(space: Space, score: ColocatedScore | None, per_dollar: bool, price_ratio: Array | float = 1.0) -> Array:
+    """Cost per unit rate of the best fleet at its best unrounded scale, (y, x); infinite where none fits."""
+    if score is None:
+        return np.full((1, 1), np.inf)
+    weight = instance_weights(space, space.colocated, per_dollar)[:, None, None, None] * price_ratio
+    return np.where(score.fits, weight / score.flow.rate_per_s, np.inf).min(axis=(0, 1))
+
+
+def disaggregated_costs(space: Space, score: DisaggregatedScore, per_dollar: bool) -> Array:
+    """Cost per unit rate of every pair, (prefill, decode, y, x); pools in the ratio that wastes neither, or as pinned."""
+    scenario = space.scenario
+    prefill = instance_weights(space, space.prefill, per_dollar) + network_weights(space, space.prefill, per_dollar)
+    decode = instance_weights(space, space.decode, per_dollar) + network_weights(space, space.decode, per_dollar)
+    p, d = prefill[:, None, None, None], decode[None, :, None, None]
+    n_p, n_d = scenario.prefill.instances, scenario.decode.instances
+    if n_p is not None and n_d is not None:
+        carried = np.minimum(n_p * score.prefill_rate_per_s, n_d * score.decode.rate_per_s)
+        cost = (n_p * p + n_d * d) / carried
+    else:
+        cost = p / score.prefill_rate_per_s + d / score.decode.rate_per_s
+    return np.where(score.fits, cost, np.inf)
+
+
+def disaggregated_cost(space: Space, score: DisaggregatedScore | Infeasible | None, per_dollar: bool) -> Array:
+    """The best pair's, (y, x); infinite where none fits."""
+    if score is None or isinstance(score, Infeasible):
+        return np.full((1, 1), np.inf)
+    return np.asarray(disaggregated_costs(space, score, per_dollar).min(axis=(0, 1)))
+
+
+def gain_of(colocated: Array, disaggregated: Array) -> Array:
+    """Colocated over disaggregated cost: above 1 favours splitting; inf or 0 where one side cannot, NaN for neither."""
+    both = np.isinf(colocated) & np.isinf(disaggregated)
+    with np.errstate(invalid="ignore"):
+        return np.where(both, np.nan, np.where(np.isinf(disaggregated), 0.0, colocated / disaggregated))

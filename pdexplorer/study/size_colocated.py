@@ -1,0 +1,182 @@
+"""Whole instances of the best colocated design, for the comparison's basis."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pdexplorer.metrics.estimate import colocated_outcome
+from pdexplorer.metrics.money import fleet_price
+from pdexplorer.metrics.outcome import Outcome, infeasible_outcome
+from pdexplorer.physics.fleet import ColocatedFleet
+from pdexplorer.steady.colocated import (
+    ColocatedDesigns,
+    colocated_at,
+    colocated_attainment,
+    colocated_flow,
+    colocated_load,
+    colocated_score,
+    colocated_wait,
+)
+from pdexplorer.steady.load import Load
+from pdexplorer.study import words
+from pdexplorer.study.basis import Basis
+from pdexplorer.study.candidates import Candidate
+from pdexplorer.study.limits import colocated_limits
+from pdexplorer.study.score import ColocatedScore, instance_weights
+from pdexplorer.study.space import Space
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class SizedColocated:
+    """The chosen fleet, what it does, every candidate; fleet None where none can."""
+
+    fleet: ColocatedFleet | None
+    outcome: Outcome
+    candidates: tuple[Candidate, ...]
+
+
+def size_colocated(space: Space, score: ColocatedScore | None, load: Load, basis: Basis) -> SizedColocated:
+    """Cheapest whole fleet for the demand, or the one that carries most for the budget."""
+    refused = [
+        Candidate("colocated", {"accelerator": r.accelerator, "tp": r.tp}, limit=r.limit)
+        for r in space.refused
+        if r.fleet == "colocated"
+    ]
+    if score is None:
+        limit = refused[0].limit if refused else None
+        return SizedColocated(None, infeasible_outcome(limit or words.nothing_fits()), tuple(refused))
+    weight = instance_weights(space, space.colocated, basis.per_dollar)
+    one = one_instance_carries(score)
+    count, carried = basis.instances(one, weight[:, None], space.scenario.colocated.instances)
+    feasible = score.fits[:, :, 0, 0] & (count >= 1) & (carried >= basis.least(count))
+    cost = count * weight[:, None]
+    merit = np.where(feasible, basis.merit(cost, carried), -np.inf)
+    best = np.unravel_index(int(np.argmax(merit)), merit.shape)
+    limits_of = colocated_limits(score)
+    rows = []
+    for i, instance in enumerate(space.colocated):
+        for c, budget in enumerate(space.budgets):
+            design = {
+                "accelerator": instance.accelerator.id,
+                "tp": instance.parallelism.tp,
+                "chunk_tokens": int(budget),
+            }
+            if feasible[i, c]:
+                rate = float(score.flow.rate_per_s[i, c, 0, 0])
+                rows.append(
+                    Candidate(
+                        "colocated", design, rate / float(weight[i]), basis.score_unit, int(count[i, c]),
+                        int(count[i, c]) * instance.gpus, float(cost[i, c]) if basis.per_dollar else None,
+                        chosen=(i, c) == best,
+                    )  # fmt: skip
+                )
+            else:
+                limit = limits_of.get((i, c)) or basis.short(float(carried[i, c]), float(count[i, c]))
+                rows.append(Candidate("colocated", design, limit=limit))
+    if not np.isfinite(merit[best]):
+        closest = np.unravel_index(int(np.argmax(carried * score.fits[:, :, 0, 0])), merit.shape)
+        limit = limits_of.get((int(closest[0]), int(closest[1]))) or basis.short(float(carried[closest]), float(count[closest]))
+        return SizedColocated(None, infeasible_outcome(limit), (*rows, *refused))
+    engine, pool = space.scenario.engine, space.scenario.colocated
+    i, c = int(best[0]), int(best[1])
+    fleet = ColocatedFleet(
+        space.colocated[i], int(count[best]), int(space.budgets[c]), engine.chunking, pool.max_batch
+    )
+    outcome = outcome_at(space, score, load, fleet, i, c, basis.demand(float(carried[best])))
+    return SizedColocated(fleet, outcome, (*rows, *refused))
+
+
+def one_instance_carries(score: ColocatedScore) -> Array:
+    """In the unit demand comes in, (instances, budgets)."""
+    wait = colocated_wait(score.designs, score.flow, None)
+    return np.asarray(colocated_load(score.designs, score.flow, wait))[:, :, 0, 0]
+
+
+def only(designs: ColocatedDesigns, i: int, c: int) -> ColocatedDesigns:
+    """One design of many."""
+    rows = slice(i, i + 1)
+    grid = replace(designs.grid, offset=designs.grid.offset[rows])
+    table = replace(
+        designs.table,
+        kv_tokens=designs.table.kv_tokens[rows],
+        gpus=designs.table.gpus[rows],
+        ranks=designs.table.ranks[rows],
+        added_s=designs.table.added_s[rows],
+    )
+    return replace(
+        designs,
+        table=table,
+        grid=grid,
+        budgets=designs.budgets[c : c + 1],
+        added=designs.added[rows],
+        past=designs.past[:, rows],
+        past_slope=designs.past_slope[:, rows],
+        alone_s=None if designs.alone_s is None else designs.alone_s[:, rows, c : c + 1],
+    )
+
+
+def outcome_at(
+    space: Space, score: ColocatedScore, load: Load, fleet: ColocatedFleet, i: int, c: int, demand: float
+) -> Outcome:
+    """The fleet at the demand: latencies at its peak, money over its mean."""
+    designs = only(score.designs, i, c)
+    price = fleet_price(fleet, space.scenario.money)
+    count = np.full((1, 1, 1, 1), float(fleet.instances))
+
+    def at(part: float) -> tuple[Array, Outcome]:
+        if load.offline:
+            in_flight = score.in_flight[i : i + 1, c : c + 1]
+        else:
+            in_flight = colocated_at(designs, np.full((1, 1, 1, 1), demand * part / fleet.instances), count)
+        return in_flight, colocated_outcome(designs, in_flight, fleet, price)
+
+    in_flight, outcome = at(1.0)
+    peak = space.scenario.workload.peak_to_mean_ratio
+    if peak > 1.0 and load.concurrency is None and not load.offline:
+        mean = at(1.0 / peak)[1]
+        outcome = with_money_of(outcome, mean)
+    design = {
+        "accelerator": fleet.instance.accelerator.id,
+        "tp": fleet.instance.parallelism.tp,
+        "gpus_per_instance": fleet.instance.gpus,
+        "weight_format": fleet.instance.weight_format,
+        "chunk_tokens": fleet.chunk_tokens,
+        "chunking": fleet.chunking,
+    }
+    return replace(outcome, design=design, bottleneck=binding(designs, in_flight, count))
+
+
+def with_money_of(peak: Outcome, mean: Outcome) -> Outcome:
+    """Latencies and attainment of the peak; requests, time and money of the mean load."""
+    served = mean.throughput_per_s
+    return replace(
+        peak,
+        throughput_per_s=served,
+        goodput_per_s=None if served is None else served * (peak.attainment_fraction or 0.0),
+        cost_usd_per_million_tokens=mean.cost_usd_per_million_tokens,
+        cost_usd_per_million_output_tokens=mean.cost_usd_per_million_output_tokens,
+        cost_per_request_usd=mean.cost_per_request_usd,
+        time_share=mean.time_share,
+    )
+
+
+def binding(designs: ColocatedDesigns, in_flight: Array, count: Array) -> str:
+    """Which limit a little more load would break first: ttft, tpot, kv_memory or throughput."""
+    load = designs.load
+    more = np.minimum(in_flight * 1.3 + 0.2, designs.max_batch)
+    flow = colocated_flow(designs, more)
+    wait = colocated_wait(designs, flow, count)
+    _, first, later = colocated_attainment(designs, flow, wait)
+    room = {
+        "ttft": float(first.item()) - load.percentile_fraction,
+        "tpot": float(later.item()) - load.percentile_fraction,
+    }
+    if load.offline or min(room.values()) > 0.5 * (1.0 - load.percentile_fraction):
+        score = float(colocated_score(designs, more, count).item())
+        return "kv_memory" if score < 0.0 else "throughput"
+    return min(room, key=lambda key: room[key])
+
+

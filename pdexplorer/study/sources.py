@@ -1,0 +1,43 @@
+"""Where the numbers behind an answer come from, one line each."""
+
+from pdexplorer.metrics.money import price_of
+from pdexplorer.physics.instance import Instance
+from pdexplorer.study.space import Space
+
+
+def sources_of(space: Space) -> tuple[str, ...]:
+    """Datasheet figures, efficiencies with their kind, prices, the model and the link; each line once."""
+    lines: list[str] = []
+    scenario, catalog = space.scenario, space.catalog
+    if scenario.model.architecture is None:
+        lines.append(f"model {scenario.model.name}: {catalog.model_sources[scenario.model.name]}")
+    seen: set[str] = set()
+    for instance in (*space.prefill, *space.decode, *space.colocated):
+        if instance.accelerator.id in seen:
+            continue
+        seen.add(instance.accelerator.id)
+        lines += _accelerator(instance)
+        lines.append(f"price: {price_of(instance.accelerator, scenario.money).text}")
+    link = catalog.links[scenario.network.link] if scenario.network.link in catalog.links else None
+    if link is not None:
+        lines += [f"link {link.id} {key}: {figure.kind}, {figure.source}" for key, figure in link.figures.items()]
+    engine = catalog.engines[scenario.engine.profile]
+    lines += [f"engine {engine.id} {key}: {figure.kind}, {figure.source}" for key, figure in engine.figures.items()]
+    return tuple(dict.fromkeys(lines))
+
+
+_READ = ("memory_gb", "memory_bandwidth_gb_per_s", "tflops_bf16_dense", "tflops_fp8_dense", "tflops_fp4_dense")
+
+
+def _accelerator(instance: Instance) -> list[str]:
+    device = instance.accelerator
+    lines = []
+    for key in _READ:
+        figure = device.figures.get(key)
+        if figure is not None and figure.value is not None:
+            lines.append(f"{device.id} {key} = {figure.value:g}: {figure.kind}, {figure.source}")
+    for fit in instance.efficiency.fits:
+        lines.append(
+            f"{device.id} efficiency ({fit.accelerator}, {fit.engine}, {fit.format}): {fit.kind}, {fit.source}"
+        )
+    return lines

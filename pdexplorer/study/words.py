@@ -1,0 +1,239 @@
+"""Every sentence a person reads from the comparison, in one place, so that another language can be added beside it."""
+
+from pdexplorer.infeasible import Infeasible
+
+
+def number(value: float, digits: int = 3) -> str:
+    """A number with few digits and thousands separators."""
+    if value != 0.0 and abs(value) < 0.001:
+        return f"{value:.2g}"
+    if abs(value) >= 1000.0:
+        return f"{value:,.0f}"
+    return f"{value:.{digits}g}"
+
+
+def seconds(value: float) -> str:
+    """In ms below one second."""
+    return f"{number(value * 1000.0)} ms" if abs(value) < 1.0 else f"{number(value)} s"
+
+
+def percent(fraction: float) -> str:
+    if 0.0 < fraction < 0.01:
+        return f"{fraction:.1%}"
+    return f"{fraction:.0%}"
+
+
+def nothing_fits() -> Infeasible:
+    return Infeasible("memory", "no instance of the accelerators on offer can hold this model")
+
+
+def ttft_alone(ttft_s: float, limit_s: float, percentile: float) -> Infeasible:
+    return Infeasible(
+        "ttft",
+        f"one request alone takes {seconds(ttft_s)} to its first token at P{number(percentile * 100)}, over the limit "
+        f"of {seconds(limit_s)}: no number of instances helps",
+    )
+
+
+def tpot_alone(tpot_s: float, limit_s: float, percentile: float) -> Infeasible:
+    return Infeasible(
+        "tpot",
+        f"one request alone takes {seconds(tpot_s)} a token, too close to or over the limit of {seconds(limit_s)} "
+        f"at P{number(percentile * 100)}: no number of instances helps",
+    )
+
+
+def e2e_alone(limit_s: float, percentile: float) -> Infeasible:
+    return Infeasible(
+        "e2e",
+        f"one request alone takes longer than the limit of {seconds(limit_s)} at P{number(percentile * 100)}: "
+        "no number of instances helps",
+    )
+
+
+def memory_alone(context_tokens: float) -> Infeasible:
+    return Infeasible(
+        "kv_memory",
+        f"the KV cache has no room for requests of {number(context_tokens)} tokens beside the weights, "
+        "or the link cannot carry them",
+    )
+
+
+def too_few(carried: float, demand: float, count: float, closed: bool) -> Infeasible:
+    unit = "requests in flight" if closed else "requests/s"
+    return Infeasible(
+        "capacity",
+        f"{number(count)} instance{'' if count == 1 else 's'} carry {number(carried)} {unit} within the limits, "
+        f"not the {number(demand)} asked",
+    )
+
+
+def budget_too_small(budget: float, per_dollar: bool) -> Infeasible:
+    what = f"${number(budget)} an hour" if per_dollar else f"{number(budget)} GPUs"
+    return Infeasible("budget", f"{what} does not pay for one instance of each pool")
+
+
+def pool_too_few(pool: str, carried: float, demand: float, count: float) -> Infeasible:
+    return Infeasible(
+        "capacity",
+        f"{number(count)} {pool} instance{'' if count == 1 else 's'} carry {number(carried)} requests/s within the "
+        f"limits, not the {number(demand)} asked",
+    )
+
+
+SETTINGS = {
+    "workload.input_tokens": "input tokens",
+    "workload.output_tokens": "output tokens",
+    "workload.prefix_hit_fraction": "prefix hit",
+    "workload.rate_per_s": "load",
+    "workload.concurrency": "requests in flight",
+    "network.nic_gbit_per_s": "network speed per NIC",
+    "slo.ttft_s": "TTFT limit",
+    "slo.tpot_ms": "TPOT limit",
+}
+"""What a page calls a setting."""
+
+
+def setting(key: str) -> str:
+    if key.startswith("money.usd_per_hour."):
+        return f"price of {key.rsplit('.', 1)[1]}"
+    return SETTINGS.get(key, key)
+
+
+def flip(key: str, value: float, unit: str, direction: str) -> str:
+    if key == "workload.prefix_hit_fraction":
+        return f"pays {direction} a prefix hit of {percent(value)}"
+    if unit == "$/h":
+        return f"pays {direction} ${number(value)}/h for {key.rsplit('.', 1)[1]}"
+    if unit == "tokens":
+        return f"pays {direction} {number(value, 2)} {setting(key)}"
+    return f"pays {direction} a {setting(key)} of {number(value)} {unit}".rstrip()
+
+
+def no_flip(key: str) -> str:
+    return f"no {setting(key)} in its range flips this"
+
+
+def no_price(name: str, others: list[str]) -> str:
+    missing = ", ".join((name, *others)) if others else name
+    return f"no price of {name} can be named: {missing} has none; set money.usd_per_hour"
+
+
+def cannot(name: str, text: str) -> str:
+    return f"{name.capitalize()} cannot: {text}."
+
+
+def interference(share: float, step_s: float, mixed_s: float, tpot_s: float, limit_ms: float | None) -> str:
+    limit = "no limit" if limit_ms is None else f"limit {number(limit_ms)} ms"
+    return (
+        f"Interference: {percent(share)} of the colocated decode steps carry prefill and take {seconds(mixed_s)} "
+        f"instead of {seconds(step_s)}, so a token takes {seconds(tpot_s)} on average ({limit})."
+    )
+
+
+def queue(name: str, wait_s: float, service_s: float, ttft_s: float, limit_s: float | None) -> str:
+    limit = "no limit" if limit_s is None else f"limit {number(limit_s)} s"
+    return (
+        f"Queue: a {name} prompt waits {seconds(wait_s)} and prefills {seconds(service_s)} on average; "
+        f"TTFT P95 is {seconds(ttft_s)} ({limit})."
+    )
+
+
+def transfer(moved_bytes: float, p95_s: float, share: float | None, link: float) -> str:
+    of = "" if share is None else f", {percent(share)} of TTFT P95"
+    return (
+        f"Transfer: {number(moved_bytes / 1e9)} GB of KV per request adds {seconds(p95_s)} at P95{of}; "
+        f"the link is {percent(link)} busy."
+    )
+
+
+def idle(prefill: float, decode: float, share: float) -> str:
+    return (
+        f"Pools: prefill is busy {percent(prefill)} of the time, decode {percent(decode)}; idle time is "
+        f"{percent(share)} of what a request costs."
+    )
+
+
+def batches(colocated: float, split: float, colocated_step_s: float, split_step_s: float) -> str:
+    return (
+        f"Batch: a colocated instance decodes {number(colocated)} requests together in {seconds(colocated_step_s)}, "
+        f"a decode instance {number(split)} in {seconds(split_step_s)}."
+    )
+
+
+def price(colocated: float, colocated_gpus: int | None, split: float, split_gpus: int | None) -> str:
+    return (
+        f"Price: ${number(colocated, 4)}/h for {colocated_gpus} colocated GPUs, "
+        f"${number(split, 4)}/h for {split_gpus} split ones."
+    )
+
+
+def gpus(colocated: int, split: int) -> str:
+    return f"GPUs: {colocated} colocated, {split} split."
+
+
+def ttfts(colocated_s: float, split_s: float) -> str:
+    return f"TTFT P95: {seconds(colocated_s)} colocated, {seconds(split_s)} split."
+
+
+BASIS = {
+    "least_cost": "at least cost for this demand",
+    "most_goodput": "at most goodput for the budget",
+    "equal_gpus": "at equal GPU counts",
+    "fixed_fleets": "for the two fleets as given",
+}
+RATIO = {
+    "cost_ratio": "cost per request",
+    "goodput_per_dollar_ratio": "goodput per dollar",
+    "goodput_per_gpu_ratio": "goodput per GPU",
+}
+VETO = {
+    "transfer_share": "the KV transfer takes too large a share of TTFT P95",
+    "link_busy": "the link is too busy",
+    "prefill_busy": "the prefill pool is too busy",
+}
+HYBRID = "Hybrid routing (short uncached prompts prefilled on the decode side) is not evaluated yet."
+
+
+def gain(ratio: float) -> str:
+    """How much better splitting is, as a person says it."""
+    if ratio >= 1.0:
+        return f"{number(ratio)}×"
+    return f"only {number(ratio)}×"
+
+
+def headline(decision: str, clearly: bool, basis: str, decided_by: str | None, ratio: float | None) -> str:
+    where = BASIS[basis]
+    what = RATIO.get(decided_by or "", "")
+    if ratio is None:
+        return {
+            "disaggregate": f"Disaggregate {where}: only the split fleet meets the limits.",
+            "stay_colocated": f"Stay colocated {where}: the split fleet cannot run or meet the limits.",
+            "infeasible": "Neither design can serve this within the limits.",
+        }.get(decision, f"Stay colocated {where}: there is no ratio to compare.")
+    won = f"splitting gives {gain(ratio)} the colocated {what}"
+    if decided_by == "cost_ratio":
+        won = (
+            f"splitting costs {percent(1.0 - 1.0 / ratio)} less per request ({number(ratio)}×)"
+            if ratio >= 1.0
+            else f"splitting costs {percent(1.0 / ratio - 1.0)} more per request ({number(ratio)}×)"
+        )
+    start = {
+        "disaggregate": "Disaggregate, clearly" if clearly else "Disaggregate",
+        "benchmark_first": "Benchmark first",
+        "stay_colocated": "Stay colocated",
+    }[decision]
+    return f"{start}: {where}, {won}."
+
+
+def vetoed(keys: tuple[str, ...]) -> str:
+    return "Veto: " + " and ".join(VETO[key] for key in keys) + "."
+
+
+def disagreement(other: str, ratio: float, band: str) -> str:
+    says = {"disaggregate": "pays", "benchmark_first": "worth a benchmark", "stay_colocated": "not worth it"}[band]
+    return f"By {RATIO[other]} it is {number(ratio)}×: {says}."
+
+
+def limit_named(name: str, text: str) -> str:
+    return f"{name.capitalize()}: {text}."

@@ -1,0 +1,157 @@
+"""The verdict: its type and the rule of its bands. It reads two outcomes and three ratios, and computes no physics."""
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from pdexplorer.metrics.outcome import Outcome
+from pdexplorer.scenario.decision_block import VerdictRule
+
+Decision = Literal["disaggregate", "benchmark_first", "stay_colocated", "hybrid", "infeasible"]
+"""`hybrid` is never returned while routing short prompts locally is not evaluated."""
+
+Basis = Literal["least_cost", "most_goodput", "equal_gpus", "fixed_fleets"]
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """key is stable; text is one plain line with numbers and units; weight orders the list, 0 to 1."""
+
+    key: str
+    text: str
+    weight: float
+
+
+@dataclass(frozen=True, slots=True)
+class BreakEven:
+    """Where along one setting the decision flips. direction: splitting pays `above` or `below` value; None: nowhere."""
+
+    key: str
+    value: float | None
+    unit: str
+    direction: Literal["above", "below"] | None
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Ratios:
+    """Disaggregated over colocated, above 1 favours splitting; None where it cannot be formed.
+
+    goodput_per_dollar, goodput_per_gpu: each fleet at its best unrounded scale. cost: colocated over disaggregated
+    cost per request at the demand, with whole instances.
+    """
+
+    goodput_per_dollar: float | None = None
+    goodput_per_gpu: float | None = None
+    cost: float | None = None
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What to do, which ratio said so, how sure, why, and what would flip it."""
+
+    decision: Decision
+    decided_by: str | None
+    ratios: Ratios
+    vetoes: tuple[str, ...] = ()
+    clearly: bool = False
+    confidence: float | None = None
+    reasons: tuple[Reason, ...] = ()
+    break_even: tuple[BreakEven, ...] = ()
+    sentence: str = ""
+    hybrid: str = ""
+
+    @property
+    def ratio(self) -> float | None:
+        """The ratio that decided."""
+        return _value(self.ratios, self.decided_by)
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "decision": self.decision,
+            "sentence": self.sentence,
+            "decided_by": self.decided_by,
+            "goodput_per_dollar_ratio": self.ratios.goodput_per_dollar,
+            "goodput_per_gpu_ratio": self.ratios.goodput_per_gpu,
+            "cost_ratio": self.ratios.cost,
+            "confidence": self.confidence,
+            "vetoes": list(self.vetoes),
+            "reasons": [{"key": r.key, "text": r.text, "weight": r.weight} for r in self.reasons],
+            "break_even": [
+                {"key": b.key, "value": b.value, "unit": b.unit, "direction": b.direction, "text": b.text}
+                for b in self.break_even
+            ],
+            "hybrid": self.hybrid,
+        }
+
+
+def decide(
+    rule: VerdictRule,
+    basis: Basis,
+    colocated: Outcome,
+    disaggregated: Outcome,
+    ratios: Ratios,
+    offline: bool = False,
+) -> Verdict:
+    """The band of the ratio that counts for the basis; a design that cannot meet the SLO loses to one that can."""
+    decided_by = deciding_ratio(basis, ratios, offline)
+    if not colocated.feasible or not disaggregated.feasible:
+        if colocated.feasible:
+            return Verdict("stay_colocated", "feasibility", ratios)
+        if disaggregated.feasible:
+            return Verdict("disaggregate", "feasibility", ratios, vetoes=vetoes(rule, disaggregated, offline))
+        return Verdict("infeasible", "feasibility", ratios)
+    value = _value(ratios, decided_by)
+    against = vetoes(rule, disaggregated, offline)
+    band = band_of(rule, value)
+    if band == "disaggregate" and against:
+        band = "benchmark_first"
+    return Verdict(band, decided_by, ratios, against, clearly=value is not None and value >= rule.clearly_ratio)
+
+
+def deciding_ratio(basis: Basis, ratios: Ratios, offline: bool = False) -> str:
+    """cost_ratio for least cost; else goodput per dollar; per GPU where prices are missing.
+
+    A batch job has no demand to round to: its throughput per dollar decides.
+    """
+    if basis == "least_cost" and not offline and ratios.cost is not None:
+        return "cost_ratio"
+    return "goodput_per_gpu_ratio" if ratios.goodput_per_dollar is None else "goodput_per_dollar_ratio"
+
+
+def band_of(rule: VerdictRule, ratio: float | None) -> Literal["disaggregate", "benchmark_first", "stay_colocated"]:
+    """Before any veto. Without a ratio nothing speaks for splitting."""
+    if ratio is None or ratio < rule.benchmark_ratio:
+        return "stay_colocated"
+    return "disaggregate" if ratio >= rule.pays_ratio else "benchmark_first"
+
+
+def vetoes(rule: VerdictRule, disaggregated: Outcome, offline: bool = False) -> tuple[str, ...]:
+    """Keys of what speaks against splitting at the demand: transfer_share, link_busy, prefill_busy.
+
+    A batch job runs its pools full on purpose and has no TTFT.
+    """
+    found = []
+    share = transfer_share(disaggregated)
+    if share is not None and not offline and share > rule.transfer_share_of_ttft:
+        found.append("transfer_share")
+    use = disaggregated.utilisation or {}
+    if use.get("link", 0.0) > rule.link_utilisation:
+        found.append("link_busy")
+    if not offline and use.get("prefill_capacity", use.get("prefill", 0.0)) > rule.prefill_utilisation:
+        found.append("prefill_busy")
+    return tuple(found)
+
+
+def transfer_share(disaggregated: Outcome) -> float | None:
+    """KV transfer at P95 as a share of TTFT at P95."""
+    if disaggregated.kv_transfer_s is None or disaggregated.ttft_s is None or disaggregated.ttft_s.p95 <= 0:
+        return None
+    return disaggregated.kv_transfer_s.p95 / disaggregated.ttft_s.p95
+
+
+def _value(ratios: Ratios, decided_by: str | None) -> float | None:
+    return {
+        "cost_ratio": ratios.cost,
+        "goodput_per_dollar_ratio": ratios.goodput_per_dollar,
+        "goodput_per_gpu_ratio": ratios.goodput_per_gpu,
+    }.get(decided_by or "")
