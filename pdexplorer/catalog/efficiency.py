@@ -54,7 +54,8 @@ class AttentionEfficiency:
     softmax_dims: what a (query, key) pair's exponential costs, in head dimensions' worth of FLOP: datasheet FLOP/s
     over 4 × exponentials/s; derived, not fitted. prefill_tile_tokens: extra keys each query pays for (tile edges,
     loads). decode_half_heads: KV heads in flight at which a context token costs twice its bytes.
-    decode_head_s: fixed time per sequence and KV head. Launches are per layer.
+    decode_head_s: fixed time per sequence and KV head. decode_heads_floor: heads a latent-attention kernel computes
+    at least, however few a GPU holds. Launches are per layer.
     """
 
     prefill_mfu: float
@@ -66,6 +67,7 @@ class AttentionEfficiency:
     decode_launch_s: float
     decode_half_heads: float
     decode_head_s: float
+    decode_heads_floor: float
     fit: Fit
 
 
@@ -167,9 +169,17 @@ def _entry(part: str, raw: dict[str, Any]) -> Any:
 
 @cache
 def load_efficiencies() -> dict[str, tuple[Any, ...]]:
-    """The entries shipped with the package."""
-    text = files("pdexplorer.catalog.data").joinpath("efficiencies.toml").read_text("utf-8")
-    return parse_efficiencies(text)
+    """The entries shipped with the package: the fitted ones and those read off single published figures."""
+    folder = files("pdexplorer.catalog.data")
+    fitted = parse_efficiencies(folder.joinpath("efficiencies.toml").read_text("utf-8"))
+    return with_reported(fitted)
+
+
+def with_reported(fitted: Mapping[str, Sequence[Any]]) -> dict[str, tuple[Any, ...]]:
+    """Fitted entries and, behind them, those of efficiencies_reported.toml."""
+    text = files("pdexplorer.catalog.data").joinpath("efficiencies_reported.toml").read_text("utf-8")
+    reported = parse_efficiencies(text)
+    return {part: (*fitted[part], *reported[part]) for part in _PARTS}
 
 
 def efficiency_for(
@@ -194,9 +204,19 @@ def efficiency_for(
         head=nearest("gemm", "bf16"),
         attention=nearest("attention", f"mla_{kv_format}" if attention == "mla" else kv_format),
         experts=nearest("experts", expert_format),
-        collective=nearest("collective", "any"),
+        collective=nearest("collective", link_kind(accelerator)),
         elementwise=nearest("elementwise", "any"),
     )
+
+
+PCIE_BYTE_PER_S = 70e9
+"""Scale-up links below this are PCIe (or a network port), which collectives share instead of owning."""
+
+
+def link_kind(accelerator: Accelerator) -> str:
+    """`nvlink` for chips with a scale-up fabric of their own, `pcie` for the others."""
+    link = accelerator.scale_up_byte_per_s or accelerator.pcie_byte_per_s or 0.0
+    return "nvlink" if link > PCIE_BYTE_PER_S else "pcie"
 
 
 _SIMILAR_FORMATS = {

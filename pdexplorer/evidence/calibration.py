@@ -4,7 +4,7 @@ Two stages. First one set of numbers over all rows of a format, whatever the chi
 differ little. Then each chip and engine moves away from that as far as its own rows ask. Nothing is fitted per model.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -19,11 +19,13 @@ from pdexplorer.catalog.efficiency import (
     ExpertEfficiency,
     Fit,
     GemmEfficiency,
+    link_kind,
 )
 from pdexplorer.catalog.hardware import Accelerator
 from pdexplorer.evidence.columns import Block, Floats, blocks_of, predicted_s
 from pdexplorer.evidence.least_squares import fit_positive
 from pdexplorer.evidence.points import StepPoint
+from pdexplorer.evidence.reduce_points import ReducePoint, reduce_point_s
 from pdexplorer.physics.formats import split_formats
 from pdexplorer.physics.plan import compile_plan
 
@@ -104,6 +106,24 @@ COLLECTIVES = Numbers(
     {"latency_s": 5e-6, "bandwidth_fraction": 0.6, "size_exponent": 0.92},
     {"latency_s": 0.5, "bandwidth_fraction": 0.3, "size_exponent": 0.08},
 )
+SHARED_LINK = Numbers(
+    "collective",
+    "collectives",
+    {
+        "latency_s": 6e-6,
+        "bandwidth_fraction": 0.6,
+        "ring_fan_exponent": 0.8,
+        "direct_fraction": 0.6,
+        "direct_fan_exponent": 1.0,
+    },
+    {
+        "latency_s": 0.5,
+        "bandwidth_fraction": 0.3,
+        "ring_fan_exponent": 1.0,
+        "direct_fraction": 0.3,
+        "direct_fan_exponent": 0.3,
+    },
+)
 ELEMENTWISE = Numbers(
     "elementwise", "elementwise", {"launch_s": 3e-6, "mbu": 0.8}, {"launch_s": 0.5, "mbu": 0.2}
 )
@@ -111,6 +131,12 @@ ELEMENTWISE = Numbers(
 SOFTMAX_DIMS = {"hopper": 63.0, "blackwell": 131.0, "ampere": 32.0, "ada": 16.0, "blackwell_workstation": 17.0}
 """Datasheet bf16 FLOP/s ÷ (4 × exponentials/s), at 16 a clock and SM: H100 989e12/(4·3.9e12), B200 2,250e12/(4·4.3e12),
 A100 312e12/(4·2.4e12), L40S 362e12/(4·5.7e12), RTX PRO 6000 504e12/(4·7.2e12)."""
+
+LATENT_HEADS_FLOOR = {"sglang": 128.0}
+"""Heads an engine's latent-attention kernel computes at least: SGLang's takes as long for 16 heads as for 128."""
+
+DIRECT_BYTES = float(8 * 2**20)
+"""Largest all-reduce vLLM's own kernels take; NCCL's ring takes those above."""
 
 _NO_FIT = Fit("default", "any", "vllm", "bf16", "assumed", "prior", 0, None, None, 0.15)
 
@@ -128,7 +154,7 @@ class Calibration:
 def prior_entries() -> Table:
     """Entries before any fit: what a GPU is assumed to reach."""
     attention = AttentionEfficiency(
-        **PREFILL.start, **DECODE.start, softmax_dims=60.0, decode_mfu=0.5, fit=_NO_FIT
+        **PREFILL.start, **DECODE.start, softmax_dims=60.0, decode_mfu=0.5, decode_heads_floor=1.0, fit=_NO_FIT
     )
     latent = replace(
         attention, **LATENT_PREFILL.start, **LATENT_DECODE.start, fit=replace(_NO_FIT, format="mla_fp8")
@@ -144,18 +170,29 @@ def prior_entries() -> Table:
                 direct_bytes=0.0,
                 direct_fraction=1.0,
                 direct_fan_exponent=1.0,
-                fit=replace(_NO_FIT, format="any"),
-            )
+                fit=replace(_NO_FIT, format="nvlink"),
+            ),
+            CollectiveEfficiency(
+                **SHARED_LINK.start,
+                size_exponent=1.0,
+                direct_bytes=DIRECT_BYTES,
+                fit=replace(_NO_FIT, format="pcie"),
+            ),
         ],
         "elementwise": [ElementwiseEfficiency(**ELEMENTWISE.start, fit=replace(_NO_FIT, format="any"))],
     }
 
 
-def fit(points: Iterable[StepPoint], catalog: Catalog, source: str) -> Calibration:
-    """Entries fitted to the given points and to nothing else. source: what the entries say they come from."""
+def fit(
+    points: Iterable[StepPoint], catalog: Catalog, source: str, reduces: Sequence[ReducePoint] = ()
+) -> Calibration:
+    """Entries fitted to the given points (and single all-reduces) and to nothing else.
+
+    source: what the entries say they come from.
+    """
     table = prior_entries()
     blocks = blocks_of(points, catalog, {key: tuple(value) for key, value in table.items()})
-    fitter = _Fitter(table, blocks, source)
+    fitter = _Fitter(table, blocks, source, tuple(reduces), catalog)
     fitter.fit_all()
     return Calibration(table, fitter.parameters, sum(block.total_s.size for block in blocks))
 
@@ -165,6 +202,8 @@ class _Fitter:
     table: Table
     blocks: list[Block]
     source: str
+    reduces: tuple[ReducePoint, ...]
+    catalog: Catalog
     parameters: int = 0
 
     def fit_all(self) -> None:
@@ -177,8 +216,12 @@ class _Fitter:
         self._fit_family([PREFILL, DECODE], gqa, lambda block: block.instance.kv_format)
         moe = [block for block in self.blocks if block.instance.architecture.experts]
         self._fit_family([EXPERTS], moe, _expert_format)
-        spread = [b for b in self.blocks if b.instance.gpus > 1]
-        self._fit_family([COLLECTIVES], spread, lambda block: "any")
+        for numbers, kind in ((COLLECTIVES, "nvlink"), (SHARED_LINK, "pcie")):
+            spread = [
+                b for b in self.blocks if b.instance.gpus > 1 and link_kind(b.instance.accelerator) == kind
+            ]
+            self._fit_family([numbers], spread, lambda block, kind=kind: kind)  # type: ignore[misc]
+            self._fit_reduces(numbers, kind)
         self._fit_family([LATENT_PREFILL, LATENT_DECODE], latent, lambda block: f"mla_{block.instance.kv_format}")
 
     def _fit_family(
@@ -197,6 +240,8 @@ class _Fitter:
                 if format_of(block) == fmt and (not by_chip or block.instance.engine.id == engine)
             ]
             pooled = self._start(groups[0].part, fmt, engine)
+            if groups[0].part == "attention" and fmt.startswith("mla"):
+                pooled = replace(pooled, decode_heads_floor=LATENT_HEADS_FLOOR.get(engine, 1.0))
             for numbers in groups:
                 pooled = self._fit_one(numbers, own, pooled)
             self._put(groups[0].part, self._labelled(pooled, groups, own, None, fmt, engine))
@@ -211,6 +256,28 @@ class _Fitter:
             entry = self._fit_one(numbers, chip, entry)
         self._put(groups[0].part, self._labelled(entry, groups, chip, chip[0], fmt, engine))
 
+    def _fit_reduces(self, numbers: Numbers, kind: str) -> None:
+        """Let single all-reduces correct what steps of few GPUs left open, chip by chip, for vLLM."""
+        for accelerator_id in sorted({point.accelerator for point in self.reduces}):
+            chip = self.catalog.accelerators[accelerator_id]
+            if link_kind(chip) != kind:
+                continue
+            own = [point for point in self.reduces if point.accelerator == accelerator_id]
+            blocks = [
+                b
+                for b in self.blocks
+                if b.instance.gpus > 1 and (b.instance.accelerator.id, b.instance.engine.id) == (chip.id, "vllm")
+            ]
+            entry = self._fit_one(numbers, blocks, self._start("collective", kind, "vllm"), own)
+            fit = replace(
+                self._labelled(entry, [numbers], blocks, None, kind, "vllm").fit,
+                accelerator=chip.id,
+                family=chip.family,
+                source=f"{self.source}; single all-reduces of aiconfigurator's tables",
+            )
+            points = fit.points + len(own)
+            self._put("collective", replace(entry, fit=replace(fit, points=points)))
+
     def _start(self, part: str, fmt: str, engine: str) -> Any:
         """Where a fit starts: this format's pooled numbers, this engine's before others', else bf16's, else the prior."""
         defaults = [entry for entry in self.table[part] if entry.fit.accelerator == "default"]
@@ -219,18 +286,23 @@ class _Fitter:
         )
         return order[0]
 
-    def _fit_one(self, numbers: Numbers, blocks: list[Block], entry: Any) -> Any:
+    def _fit_one(
+        self, numbers: Numbers, blocks: list[Block], entry: Any, reduces: Sequence[ReducePoint] = ()
+    ) -> Any:
         rows = [_Rows(block, *self._target(block, numbers)) for block in blocks]
         rows = [row for row in rows if row.use.any()]
-        if not rows:
+        if not rows and not reduces:
             return entry
         names = list(numbers.start)
-        measured = np.concatenate([row.measured_s[row.use] for row in rows])
-        weights = np.concatenate([row.weight[row.use] for row in rows])
+        single = np.array([point.seconds for point in reduces])
+        measured = np.concatenate([*(row.measured_s[row.use] for row in rows), single])
+        weight = np.full(single.size, max(1.0, 0.03 * measured.size))
+        weights = np.concatenate([*(row.weight[row.use] for row in rows), weight])
 
         def predict(theta: Floats) -> Floats:
             trial = replace(entry, **dict(zip(names, (float(value) for value in theta), strict=True)))
-            return np.concatenate([self._predicted(row, numbers, trial)[row.use] for row in rows])
+            alone = [reduce_point_s(trial, point, self.catalog) for point in reduces]
+            return np.concatenate([*(self._predicted(row, numbers, trial)[row.use] for row in rows), alone])
 
         # A prior weighs as a share of the rows: what the form cannot describe must not drag it away by their number.
         scale = max(1.0, measured.size / 40.0)
@@ -323,6 +395,7 @@ class _Rows:
 
 
 def _for_chip(entry: Any, accelerator: Accelerator) -> Any:
+    """What is known of a chip or engine without a fit: its exponentials, the heads its latent kernel pads to."""
     if isinstance(entry, AttentionEfficiency):
         return replace(entry, softmax_dims=SOFTMAX_DIMS.get(accelerator.family, entry.softmax_dims))
     return entry

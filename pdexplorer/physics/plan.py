@@ -151,7 +151,8 @@ def _attention_terms(instance: Instance) -> dict[str, Any]:
     full = 0 if sparse else a.full_layers
     window = a.full_layers + a.window_layers if sparse else a.window_layers
     mixers = attention_layers(a)
-    pair_flop, context_flop = _attention_flop(a, heads, e.softmax_dims)
+    pair_flop, _ = _attention_flop(a, heads, e.softmax_dims)
+    _, context_flop = _attention_flop(a, max(heads, e.decode_heads_floor), e.softmax_dims)
     # The indexer scores every past token in fp8 with few small heads, whatever the top-k keeps.
     index_flop = 2.0 * a.index_heads * a.index_dim * (a.full_layers if sparse else 0)
     index_bytes = float(a.index_dim * (a.full_layers if sparse else 0))
@@ -214,16 +215,17 @@ def _collective_terms(instance: Instance) -> dict[str, Any]:
     step_count = 0.0 if spread == 1 else 2.0 * a.layers if p.attention_dp == 1 else 1.0 * a.layers
     rank_count = 1.0 * a.layers if p.attention_dp > 1 and p.tp > 1 else 0.0
     return {
-        "reduce_step": _reduce_plan(e, step_count, spread, token_bytes, link),
-        "reduce_rank": _reduce_plan(e, rank_count, p.tp, token_bytes, link),
+        "reduce_step": reduce_plan(e, step_count, spread, token_bytes, link),
+        "reduce_rank": reduce_plan(e, rank_count, p.tp, token_bytes, link),
         "send_latency_s": (p.pp - 1) * e.latency_s,
         "send_token_s": (p.pp - 1) * token_bytes / (link * e.bandwidth_fraction),
     }
 
 
-def _reduce_plan(
+def reduce_plan(
     e: CollectiveEfficiency, count: float, gpus: int, token_bytes: float, link_byte_per_s: float
 ) -> ReducePlan | None:
+    """Coefficients of `count` all-reduces over `gpus` whose payload is token_bytes a token; None for none."""
     if not count:
         return None
     share = token_bytes * 2.0 * (gpus - 1) / gpus / REFERENCE_BYTES
