@@ -23,7 +23,7 @@ from pdexplorer.steady.pool import (
     tpot_attainment,
     wait_attainment,
 )
-from pdexplorer.steady.solve import largest, meet
+from pdexplorer.steady.solve import balanced, largest, meet
 from pdexplorer.steady.table import StepTable, locate
 from pdexplorer.steady.tails import mean_wait_s, wait_probability
 
@@ -93,7 +93,7 @@ def colocated_designs(
     load: Load, table: StepTable, budgets: Array, policy: str, max_batch: float
 ) -> ColocatedDesigns:
     """Every instance of the table under every chunk budget; policy as scenario.engine.chunking."""
-    work = np.maximum(load.mean(load.new_tokens), 1e-9)
+    work = np.maximum(load.mean_new_tokens, 1e-9)
     middle = load.mean(load.new_tokens * (load.past_tokens + 0.5 * load.new_tokens)) / work
     past = table.past_at(middle)
     slope = (table.past_at(middle * 1.01 + 1.0) - past) / (0.01 * middle + 1.0)
@@ -113,22 +113,21 @@ def colocated_flow(designs: ColocatedDesigns, in_flight: Array) -> ColocatedFlow
     load, table = designs.load, designs.table
     batch, active = seen_batch(in_flight, load.offline)
     step_s, slope_s = designs.grid.at(batch)
-    steps = np.maximum(load.mean(load.decode_steps), 1e-3)
+    steps = load.mean_decode_steps
     if designs.alone_s is not None:
         return _stopping_flow(designs, in_flight, batch, active, step_s, slope_s, steps)
     ranks = table.ranks[:, None, None, None]
     budget = designs.budgets[None, :, None, None]
     chunk = np.maximum(budget - batch, _LEAST_CHUNK_TOKENS * ranks)
     new = load.new_tokens[:, None, None]
-    weight = load.weight[:, None, None, None, None]
     latency_steps = _soft_ceil(new * ranks / chunk)
-    fewest = load.mean(load.new_tokens) / chunk
-    most = np.maximum((weight * latency_steps).sum(axis=0) / ranks, fewest)
+    fewest = load.mean_new_tokens / chunk
+    most = np.maximum(load.over(latency_steps) / ranks, fewest)
     busy: Array = np.full_like(chunk, 0.5)
     for _ in range(_PACKING_ROUNDS):
         # Prompts that wait together share steps; one alone leaves its last step part empty.
         mixed_steps = most + (fewest - most) * np.minimum(busy, 1.0)
-        chunk_tokens = load.mean(load.new_tokens) / mixed_steps
+        chunk_tokens = load.mean_new_tokens / mixed_steps
         added, alone = _added(designs, chunk_tokens, batch)
         rate = 1.0 / (steps * step_s / in_flight + mixed_steps * added)
         step_of_prompt = active * (step_s + added) + (1.0 - active) * alone
@@ -155,14 +154,13 @@ def _stopping_flow(
     """Decodes stop while prompts run, whole or in steps of the budget."""
     load, alone = designs.load, designs.alone_s
     assert alone is not None  # the caller asked
-    weight = load.weight[:, None, None, None, None]
-    work = (weight * alone).sum(axis=0)
+    work = load.over(alone)
     rate = 1.0 / (steps * step_s / in_flight + work)
     budget = designs.budgets[None, :, None, None]
     share = np.ones_like(work)
     if designs.policy == "prefill_first":
-        share = (weight * _soft_ceil(load.new_tokens[:, None, None] / budget)).sum(axis=0)
-    tokens = load.mean(load.new_tokens) / share
+        share = load.over(_soft_ceil(load.new_tokens[:, None, None] / budget))
+    tokens = load.mean_new_tokens / share
     return ColocatedFlow(
         in_flight, batch, active, rate, step_s, slope_s, work / share, work / share, tokens + 0.0 * rate,
         share + 0.0 * rate, alone + 0.0 * rate, alone + 0.0 * rate, rate * work,
@@ -219,14 +217,13 @@ class ColocatedWait:
 def colocated_wait(designs: ColocatedDesigns, flow: ColocatedFlow, instances: Array | None) -> ColocatedWait:
     """instances None: as many as the demand needs at this load, unrounded."""
     load = designs.load
-    weight = load.weight[:, None, None, None, None]
     if instances is None:
         if load.concurrency is None:
             instances = np.maximum(load.rate_per_s / flow.rate_per_s, 1.0)
         else:
             instances = np.maximum(load.concurrency / (flow.in_flight + flow.utilisation), 1.0)
-    mean = (weight * flow.service_s).sum(axis=0)
-    second = (weight * flow.service_s**2).sum(axis=0)
+    mean = load.over(flow.service_s)
+    second = load.over(flow.service_s**2)
     servers = instances if load.least_loaded else np.ones_like(instances)
     # A round robin spaces each instance's arrivals: every N-th of the stream.
     arrival_cv2 = load.arrival_cv2 if load.least_loaded else load.arrival_cv2 / instances
@@ -241,16 +238,15 @@ def colocated_attainment(
 ) -> tuple[Array, Array, Array]:
     """(every limit, TTFT and whole-request limit, TPOT limit): share of requests, (instances, budgets, y, x)."""
     load = designs.load
-    weight = load.weight[:, None, None, None, None]
     steps = load.decode_steps[:, None, None]
     first = wait_attainment(load, flow.service_s, wait.after_s, steps * flow.tpot_s, wait.share, wait.mean_s)
     spread = spread_batch(load, flow.in_flight, wait.instances)
     events = flow.rate_per_s * flow.tpot_s
-    mean = events * (weight * flow.interference_s).sum(axis=0)
-    variance = events * (weight * flow.interference_s**2).sum(axis=0)
+    mean = events * load.over(flow.interference_s)
+    variance = events * load.over(flow.interference_s**2)
     worst = None if designs.alone_s is not None else flow.mixed_s
     later = tpot_attainment(load, flow.step_s, flow.slope_s, spread, mean, variance, worst)
-    return (weight * first * later).sum(axis=0), (weight * first).sum(axis=0), (weight * later).sum(axis=0)
+    return load.over(first * later), load.over(first), load.over(later)
 
 
 def colocated_score(designs: ColocatedDesigns, in_flight: Array, instances: Array | None) -> Array:
@@ -263,18 +259,18 @@ def colocated_score(designs: ColocatedDesigns, in_flight: Array, instances: Arra
     if load.offline:
         return np.asarray(stable)
     attained, _, _ = colocated_attainment(designs, flow, wait)
-    return np.asarray(np.minimum(attained - load.percentile_fraction, stable))
+    return balanced(attained, load.percentile_fraction, stable)
 
 
 def in_flight_bounds(designs: ColocatedDesigns) -> tuple[Array, Array]:
     """Least and most requests in flight worth trying, in the designs' shape."""
-    steps = designs.load.mean(designs.load.decode_steps)
+    steps = designs.load.mean_decode_steps
     low = np.broadcast_to(np.minimum(0.02, 0.02 * steps + 1e-4), designs.shape)
     return low.copy(), np.full(designs.shape, designs.max_batch)
 
 
 def colocated_capacity(
-    designs: ColocatedDesigns, instances: Array | None = None, iterations: int = 14
+    designs: ColocatedDesigns, instances: Array | None = None, iterations: int = 12
 ) -> tuple[Array, Array]:
     """(in flight, fits) of every design at the largest load of one instance that holds every limit."""
     low, high = in_flight_bounds(designs)

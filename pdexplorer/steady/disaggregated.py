@@ -6,6 +6,7 @@ the receiver. Decode: the batch by Little's law. Designs: (prefill instances, de
 """
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +21,7 @@ from pdexplorer.steady.pool import (
     tpot_attainment,
     wait_attainment,
 )
-from pdexplorer.steady.solve import largest, meet
+from pdexplorer.steady.solve import balanced, largest, meet
 from pdexplorer.steady.table import StepTable
 from pdexplorer.steady.tails import mean_wait_s, wait_probability
 
@@ -81,10 +82,27 @@ class DisaggregatedDesigns:
     def shape(self) -> tuple[int, ...]:
         return (len(self.prefill.gpus), len(self.decode.gpus), *self.cells)
 
-    @property
+    @cached_property
+    def lone_mean_s(self) -> Array:
+        return self.load.over(self.lone_s)
+
+    @cached_property
+    def lone_cv2(self) -> Array:
+        return np.asarray(self.load.over(self.lone_s**2) / self.lone_mean_s**2 - 1.0)
+
+    @cached_property
+    def moved_mean_bytes(self) -> Array:
+        return self.load.over(self.wire.moved_bytes)
+
+    @cached_property
+    def moved_cv2(self) -> Array:
+        mean = np.maximum(self.moved_mean_bytes, 1e-9)
+        return np.asarray(self.load.over(self.wire.moved_bytes**2) / mean**2 - 1.0)
+
+    @cached_property
     def decode_steps(self) -> Array:
         """Steps a request takes on the decode side: the first token is one of them where decode emits it."""
-        steps = np.maximum(self.load.mean(self.load.decode_steps), 1e-3)
+        steps = self.load.mean_decode_steps
         return steps + 1.0 if self.first_token_from_decode else steps
 
 
@@ -99,9 +117,8 @@ def disaggregated_designs(
 ) -> DisaggregatedDesigns:
     """Every prefill instance of one table with every decode instance of the other."""
     lone = np.moveaxis(prefill.lone_prompt_s(load.new_tokens, load.past_tokens, prefill_batch_tokens), 1, 0)
-    weight = load.weight[:, None, None, None]
-    mean_lone = (weight * lone).sum(axis=0)
-    new = load.mean(load.new_tokens)
+    mean_lone = load.over(lone)
+    new = load.mean_new_tokens
     middle = load.mean(load.new_tokens * (load.past_tokens + 0.5 * load.new_tokens)) / np.maximum(new, 1e-9)
     ranks = prefill.ranks[:, None, None]
     packed = prefill.one_step_s(np.full_like(new, prefill_batch_tokens), middle - 0.5 * prefill_batch_tokens)
@@ -130,10 +147,8 @@ class PrefillFlow:
 def prefill_flow(designs: DisaggregatedDesigns, rate_per_s: Array, instances: Array) -> PrefillFlow:
     """Bulk queue: a step serves the prompts that arrived during the last one, at most most_prompts."""
     load = designs.load
-    weight = load.weight[:, None, None, None, None]
     lone, most = designs.lone_s, designs.most_prompts
-    one = (weight * lone).sum(axis=0)
-    cv2 = (weight * lone**2).sum(axis=0) / one**2 - 1.0
+    one, cv2 = designs.lone_mean_s, designs.lone_cv2
     each = np.clip((most * designs.full_s - one) / np.maximum(most - 1.0, 1e-9), 0.0, one)
     fixed = one - each
     prompts = rate_per_s * fixed / np.maximum(1.0 - rate_per_s * each, 1e-9)
@@ -164,10 +179,8 @@ class LinkFlow:
 def link_flow(
     designs: DisaggregatedDesigns, prefill_rate_per_s: Array, decode_rate_per_s: Array, service_s: Array
 ) -> LinkFlow:
-    wire, load = designs.wire, designs.load
-    weight = load.weight[:, None, None, None, None]
-    mean = (weight * wire.moved_bytes).sum(axis=0)
-    cv2 = (weight * wire.moved_bytes**2).sum(axis=0) / np.maximum(mean, 1e-9) ** 2 - 1.0
+    wire = designs.wire
+    mean, cv2 = designs.moved_mean_bytes, designs.moved_cv2
     time = wire.moved_bytes / np.minimum(wire.egress_byte_per_s, wire.ingress_byte_per_s)
     egress = prefill_rate_per_s * mean / wire.egress_byte_per_s / wire.fabric_fraction
     ingress = decode_rate_per_s * mean / wire.ingress_byte_per_s
@@ -226,14 +239,13 @@ def decode_score(designs: DisaggregatedDesigns, in_flight: Array, instances: Arr
     flow = decode_flow(designs, in_flight, instances)
     count = np.maximum(load.rate_per_s / flow.rate_per_s, 1.0) if instances is None else instances
     memory = _decode_memory(designs, in_flight, count)
-    weight = load.weight[:, None, None, None, None]
-    mean = (weight * designs.wire.moved_bytes).sum(axis=0)
+    mean = designs.moved_mean_bytes
     link = _FULL - flow.rate_per_s * mean / designs.wire.ingress_byte_per_s
     fits = np.minimum(-memory, link)
     if load.offline:
         return np.asarray(fits)
-    attained = (weight * decode_tpot(designs, flow, 0.0)).sum(axis=0)
-    return np.asarray(np.minimum(attained - 0.5 * (1.0 + load.percentile_fraction), fits))
+    attained = load.over(decode_tpot(designs, flow, 0.0))
+    return balanced(attained, 0.5 * (1.0 + load.percentile_fraction), fits)
 
 
 def _decode_memory(designs: DisaggregatedDesigns, in_flight: Array, instances: Array) -> Array:
@@ -268,7 +280,6 @@ def disaggregated_flow(
 ) -> DisaggregatedFlow:
     """TTFT = router + queue + prefill + exposed transfer + first decode step, or up to prefill where it emits."""
     load = designs.load
-    weight = load.weight[:, None, None, None, None]
     prefill = prefill_flow(designs, prefill_rate_per_s, prefill_instances)
     link = link_flow(designs, prefill_rate_per_s, decode.rate_per_s, prefill.service_s)
     hop = load.hop_s + designs.prefill.request_overhead_s
@@ -286,12 +297,12 @@ def disaggregated_flow(
     later = decode_tpot(designs, decode, late)
     return DisaggregatedFlow(
         prefill, link, decode, service, after, wait, share, late,
-        (weight * first * later).sum(axis=0), (weight * first).sum(axis=0), (weight * later).sum(axis=0),
+        load.over(first * later), load.over(first), load.over(later),
     )  # fmt: skip
 
 
 def decode_capacity(
-    designs: DisaggregatedDesigns, instances: Array | None = None, iterations: int = 14
+    designs: DisaggregatedDesigns, instances: Array | None = None, iterations: int = 12
 ) -> tuple[Array, Array]:
     """(in flight, fits) at the largest load of one decode instance, (1, decode, y, x)."""
     shape = np.broadcast_shapes((1, len(designs.decode.gpus), 1, 1), (1, 1, *designs.cells))
@@ -300,7 +311,7 @@ def decode_capacity(
 
 
 def prefill_capacity(
-    designs: DisaggregatedDesigns, decode: DecodeFlow, instances: Array | None = None, iterations: int = 14
+    designs: DisaggregatedDesigns, decode: DecodeFlow, instances: Array | None = None, iterations: int = 12
 ) -> tuple[Array, Array]:
     """(requests per second, fits) at the largest load of one prefill instance, (prefill, decode, y, x)."""
     load = designs.load
@@ -312,7 +323,7 @@ def prefill_capacity(
         fits = np.minimum(_FULL - flow.link.busy, _FULL - flow.prefill.utilisation + 1e-9)
         if load.offline:
             return np.asarray(fits)
-        return np.asarray(np.minimum(flow.attained - load.percentile_fraction, fits))
+        return balanced(flow.attained, load.percentile_fraction, fits)
 
     return largest(score, most * 1e-4, most, iterations)
 
@@ -322,8 +333,7 @@ def demand_per_s(designs: DisaggregatedDesigns, decode: DecodeFlow) -> Array:
     load = designs.load
     if load.concurrency is None:
         return load.rate_per_s
-    weight = load.weight[:, None, None, None, None]
-    unloaded = (weight * designs.lone_s).sum(axis=0) + designs.decode_steps * decode.step_s
+    unloaded = designs.lone_mean_s + designs.decode_steps * decode.step_s
     return np.asarray(load.concurrency / unloaded)
 
 

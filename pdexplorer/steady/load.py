@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,23 +65,45 @@ class Load:
         """Weighted mean over classes of (classes, y, x): (y, x)."""
         return np.asarray((self.column * per_class).sum(axis=0))
 
-    @property
+    @cached_property
     def decode_steps(self) -> Array:
         """Tokens after the first, by class."""
         return np.maximum(self.output_tokens - 1.0, 0.0)
 
-    @property
+    @cached_property
     def input_tokens(self) -> Array:
         return self.new_tokens + self.past_tokens
 
-    @property
+    @cached_property
+    def mean_new_tokens(self) -> Array:
+        return self.mean(self.new_tokens)
+
+    @cached_property
+    def mean_input_tokens(self) -> Array:
+        return self.mean(self.input_tokens)
+
+    @cached_property
+    def mean_decode_steps(self) -> Array:
+        """Not below 0.001, so that requests of one token still have a decode side to divide by."""
+        return np.maximum(self.mean(self.decode_steps), 1e-3)
+
+    @cached_property
+    def wide_weight(self) -> Array:
+        """Class weights along the first of five axes: (classes, design, design, y, x)."""
+        return self.weight[:, None, None, None, None]
+
+    def over(self, per_class: Array) -> Array:
+        """Weighted mean of (classes, design, design, y, x) over its classes."""
+        return np.asarray(np.tensordot(self.weight, per_class, axes=(0, 0)))
+
+    @cached_property
     def context_tokens(self) -> Array:
         """Mean context of a decoding request: long outputs stay longer, so classes weigh by their steps."""
         steps = np.maximum(self.decode_steps, 1e-6)
         held = self.input_tokens + 0.5 * self.output_tokens
         return self.mean(steps * held) / self.mean(steps)
 
-    @property
+    @cached_property
     def context_cv2(self) -> Array:
         """Squared coefficient of variation of that context over decoding requests."""
         steps = np.maximum(self.decode_steps, 1e-6)

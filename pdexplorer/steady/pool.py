@@ -76,7 +76,7 @@ def memory_excess(
     if load.offline:
         wobble = 0.0 * wobble
     capacity = table.kv_tokens[:, None, None, None]
-    held = context * (in_flight + z * wobble) + prefilling * load.mean(load.input_tokens)
+    held = context * (in_flight + z * wobble) + prefilling * load.mean_input_tokens
     return np.maximum(held / capacity, (in_flight + z * spread) / max_batch) - 1.0
 
 
@@ -106,6 +106,8 @@ def tpot_attainment(
     if worst_step_s is not None:
         bound = normal_cdf((load.tpot_limit_s - worst_step_s) / (wobble + 1e-3 * worst_step_s))
         attained = np.maximum(attained, bound)
+    if np.all(load.decode_steps >= 0.5):
+        return attained
     return np.where(load.decode_steps[:, None, None] < 0.5, 1.0, attained)
 
 
@@ -125,8 +127,9 @@ def wait_attainment(
     limit = np.minimum(load.ttft_limit_s, load.e2e_limit_s - tail_s) - after_s
     column = (slice(None), *([None] * (service_s.ndim - 1)))
     low, high = load.low_ratio[column] * service_s, load.high_ratio[column] * service_s
-    width = np.maximum(high - low, 1e-9)
-    share = np.clip((limit - low) / width, 0.0, 1.0)
-    room = np.maximum(np.where(share < 1.0, 0.5 * (limit - low), limit - service_s), 0.0)
+    above = limit - low
+    share = np.minimum(np.maximum(above / np.maximum(high - low, 1e-9), 0.0), 1.0)
+    # Half way into a class only its shorter half is in time, with half the room on average.
+    room = np.maximum(np.maximum(0.5 * above, limit - service_s), 0.0)
     decay = wait_share / np.maximum(mean_wait, 1e-12)
     return share * (1.0 - wait_share * np.exp(-room * decay))

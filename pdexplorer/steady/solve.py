@@ -8,32 +8,45 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 
 
-def largest(score: Callable[[Array], Array], low: Array, high: Array, iterations: int) -> tuple[Array, Array]:
-    """(x, fits): the largest x in [low, high] with score(x) ≥ 0, for a score that falls; log bisection and one
-    linear step. Where even low does not fit, x is low and fits is false.
+def balanced(attained: Array, needed: float, room: Array) -> Array:
+    """A score for `largest`: attainment over what is needed, and any other room, negative where short.
 
+    Misses beyond as many again as the spare are cut off, so that both ends of a bracket weigh alike.
+    """
+    spare = 1.0 - needed
+    return np.maximum(np.minimum(attained - needed, room * spare), -spare)
+
+
+def largest(score: Callable[[Array], Array], low: Array, high: Array, iterations: int) -> tuple[Array, Array]:
+    """(x, fits): the largest x in [low, high] with score(x) ≥ 0, for a score that falls.
+
+    A few halvings of log x, then Illinois' false position. Where even low does not fit, x is low and fits is false.
     low and high have the shape score returns.
     """
-    at_low, at_high = score(low), score(high)
-    fits, open_end = at_low >= 0.0, at_high >= 0.0
+    score_low, score_high = score(low), score(high)
+    fits, open_end = score_low >= 0.0, score_high >= 0.0
     log_low, log_high = np.log(low), np.log(high)
-    score_low, score_high = at_low, at_high
-    for _ in range(iterations):
-        middle = 0.5 * (log_low + log_high)
-        value = score(np.exp(middle))
+    above = np.zeros(np.shape(score_low))
+    for step in range(iterations):
+        if step < 3:
+            share: Array | float = 0.5
+        else:
+            share = np.minimum(np.maximum(score_low / np.maximum(score_low - score_high, 1e-12), 0.02), 0.98)
+        at = log_low + share * (log_high - log_low)
+        value = score(np.exp(at))
         good = value >= 0.0
-        log_low, score_low = np.where(good, middle, log_low), np.where(good, value, score_low)
-        log_high, score_high = np.where(good, log_high, middle), np.where(good, score_high, value)
-    gap = np.maximum(score_low - score_high, 1e-12)
-    share = np.clip(score_low / gap, 0.0, 1.0)
-    found = np.exp(log_low + share * (log_high - log_low))
-    return np.where(open_end, high, np.where(fits, found, low)), fits
+        # Illinois: an end that stays twice counts half, so that the other end moves too.
+        score_high = np.where(good, np.where(above > 0.0, 0.5 * score_high, score_high), value)
+        score_low = np.where(good, value, np.where(above < 0.0, 0.5 * score_low, score_low))
+        log_low, log_high = np.where(good, at, log_low), np.where(good, log_high, at)
+        above = np.where(good, 1.0, -1.0)
+    return np.where(open_end, high, np.where(fits, np.exp(log_low), low)), fits
 
 
 def meet(value: Callable[[Array], Array], target: Array, low: Array, high: Array) -> Array:
     """x in [low, high] with value(x) = target, for a rising value; Illinois' false position in logarithms.
 
-    Converges to about 1e-14 relative in a dozen evaluations; clamps where the target lies outside.
+    Converges to about 1e-13 relative in a dozen evaluations; clamps where the target lies outside.
     """
     a, b = np.log(low), np.log(high)
     goal = np.log(target)
@@ -45,7 +58,7 @@ def meet(value: Callable[[Array], Array], target: Array, low: Array, high: Array
         x = np.where(np.abs(gap) > 0.0, (a * fb - b * fa) / np.where(gap == 0.0, 1.0, gap), a)
         x = np.where((x - a) * (x - b) <= 0.0, x, 0.5 * (a + b))
         fx = np.log(value(np.exp(x))) - goal
-        if np.all((np.abs(fx) < 2e-15) | (np.abs(b - a) < 1e-15)):
+        if np.all((np.abs(fx) < 1e-13) | (np.abs(b - a) < 1e-15)):
             break
         same = np.sign(fx) == np.sign(fb)
         a, fa = np.where(same, a, b), np.where(same, 0.5 * fa, fb)

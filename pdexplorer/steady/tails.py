@@ -1,5 +1,6 @@
 """Distributions the closed form needs, vectorised and without scipy: normal, Gamma, exponential waits."""
 
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ Number = Any
 
 def normal_cdf(z: Number) -> Array:
     """Standard normal below z. Logistic with a cubic term (Page 1977), absolute error below 2e-4."""
-    z = np.clip(z, -8.0, 8.0)
+    z = np.minimum(np.maximum(z, -8.0), 8.0)
     return np.asarray(1.0 / (1.0 + np.exp(-z * (1.59577 + 0.07056 * z * z))))
 
 
@@ -58,6 +59,7 @@ def mixture_quantile(cdf: Any, probability: float, low: float, high: float) -> f
     return 0.5 * (low + high)
 
 
+@cache
 def normal_quantile_scalar(probability: float) -> float:
     """Standard normal quantile of one probability in (0, 1)."""
     return float(normal_quantile(np.array(probability)))

@@ -53,7 +53,7 @@ class DisaggregatedScore:
     fits: NDArray[np.bool_]
 
 
-def score_colocated(space: Space, load: Load, iterations: int = 14) -> ColocatedScore | None:
+def score_colocated(space: Space, load: Load, iterations: int = 12) -> ColocatedScore | None:
     """None where no instance fits."""
     if not space.colocated:
         return None
@@ -64,7 +64,7 @@ def score_colocated(space: Space, load: Load, iterations: int = 14) -> Colocated
 
 
 def score_disaggregated(
-    space: Space, load: Load, axes: Mapping[str, Array] | None = None, iterations: int = 14
+    space: Space, load: Load, axes: Mapping[str, Array] | None = None, iterations: int = 12
 ) -> DisaggregatedScore | Infeasible | None:
     """None where a pool has no instance that fits."""
     if not space.prefill or not space.decode:
