@@ -17,7 +17,7 @@ from pdexplorer.simulator.arrivals import Source
 from pdexplorer.simulator.engine import Engine
 from pdexplorer.simulator.events import call_at
 from pdexplorer.simulator.gaps import GapHistogram
-from pdexplorer.simulator.link import Link
+from pdexplorer.simulator.link import Flow, Link
 from pdexplorer.simulator.options import SimulationOptions
 from pdexplorer.simulator.prefill import PrefillInstance
 from pdexplorer.simulator.records import (
@@ -64,7 +64,7 @@ class Disaggregated:
         self.left = 0
         self.done = env.event()
         self.inside: dict[int, Sequence] = {}
-        self.link = Link(link, prefill.instances, decode.instances)
+        self.link = Link(env, link, prefill.instances, decode.instances)
         self.central = options.routing == "central_queue"
         self.prefill_router = router_of(options.routing, prefill.instances)
         self.decode_router = router_of(options.routing, decode.instances)
@@ -111,9 +111,9 @@ class Disaggregated:
                 "decode": pool_usage([engine.usage for engine in self.engines]),
             },
             link={
-                "egress": np.array(self.link.egress_busy_s),
-                "ingress": np.array(self.link.ingress_busy_s),
-                "fabric": np.array([self.link.fabric_busy_s]),
+                "egress": np.array(self.link.egress_bytes) / self.link.egress_byte_per_s,
+                "ingress": np.array(self.link.ingress_bytes) / self.link.ingress_byte_per_s,
+                "fabric": np.array([self.link.bytes_moved]) / self.link.fabric_byte_per_s,
             },
             bytes_moved=self.link.bytes_moved,
             series=self.sampler.arrays(),
@@ -154,7 +154,8 @@ class Disaggregated:
             return
         sequence.transfer_start_s = start_s = self.env.now + duration_s / layers
         ahead = self.kv_bytes[sequence.index] * (layers - 1) / layers
-        self.link.send(sequence.prefill_instance, index, ahead, start_s)
+        flow = sequence.flow = self._flow(sequence, ahead)
+        call_at(self.env, start_s, lambda event: self.link.send(flow))
 
     def prefilled(self, sequence: Sequence) -> None:
         """Prefill is over: send what has not been sent, once there is room for it."""
@@ -171,7 +172,13 @@ class Disaggregated:
                 self._completed(sequence)
                 return
         if sequence.reserved:
-            self._send(sequence, self.kv_bytes[sequence.index] / self.overlap_layers)
+            self._moving(sequence)
+            last_layer = self.kv_bytes[sequence.index] / self.overlap_layers
+            if sequence.flow.done:
+                sequence.flow = self._flow(sequence, last_layer)
+                self.link.send(sequence.flow)
+            else:
+                self.link.extend(sequence.flow, last_layer)
             return
         index = sequence.decode_instance
         if index < 0:
@@ -199,15 +206,25 @@ class Disaggregated:
         while pending and engine.reserve(pending[0], self._context(pending[0])):
             sequence = pending.popleft()
             sequence.transfer_start_s = self.env.now
-            self._send(sequence, self.kv_bytes[sequence.index])
+            self._moving(sequence)
+            self.link.send(self._flow(sequence, self.kv_bytes[sequence.index]))
 
-    def _send(self, sequence: Sequence, size_bytes: float) -> None:
+    def _flow(self, sequence: Sequence, size_bytes: float) -> Flow:
+        return Flow(
+            sequence.prefill_instance, sequence.decode_instance, size_bytes, lambda: self._sent(sequence)
+        )
+
+    def _moving(self, sequence: Sequence) -> None:
+        """Its prefill is over and only the transfer is left."""
         engine = self.engines[sequence.decode_instance]
         engine.in_transfer += 1
         engine.show_waiting()
         self.prefills[sequence.prefill_instance].moving(1)
-        sent_s = self.link.send(sequence.prefill_instance, sequence.decode_instance, size_bytes, self.env.now)
-        sequence.transfer_end_s = sent_s + self.after_bytes_s
+
+    def _sent(self, sequence: Sequence) -> None:
+        if sequence.prefill_end_s != sequence.prefill_end_s:
+            return  # NaN: the layers so far have arrived, the last is still computed
+        sequence.transfer_end_s = self.env.now + self.after_bytes_s
         call_at(self.env, sequence.transfer_end_s, lambda event: self._received(sequence))
 
     def _received(self, sequence: Sequence) -> None:
@@ -248,7 +265,7 @@ class Disaggregated:
         held = sum(engine.kv_blocks_held(now_s) for engine in engines)
         moving = sum(engine.in_transfer for engine in engines)
         before_s, before_busy_s = self.sampled
-        busy_s = sum(self.link.egress_busy_s)
+        busy_s = self.link.bytes_moved / self.link.egress_byte_per_s
         self.sampled = (now_s, busy_s)
         elapsed_s = (now_s - before_s) * len(prefills)
         use = (busy_s - before_busy_s) / elapsed_s if elapsed_s > 0 else 0.0

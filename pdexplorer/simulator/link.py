@@ -1,59 +1,163 @@
-"""KV transfers between the pools: each port serves first come first served, and bytes cut through.
+"""KV transfers between the pools, sharing three kinds of ports.
 
-A transfer passes one prefill instance's egress, the fabric and one decode instance's ingress. Each port
-serves its transfers in order at its own rate; a transfer ends when the last of its ports has served it. So
-a lone transfer takes bytes ÷ the slowest rate, no port ever carries more than its rate, every byte is
-counted once per port, and the end of a transfer is known when it starts: one event each. Fair sharing would
-give the same ends for the last of several transfers, and later ones for the first.
+A prefill instance sends one transfer at a time, first come first served. The transfers under way share
+fairly what they meet: all that enter one decode instance get equal parts of its ingress, and where the
+fabric carries less than they could send, nobody gets more than an equal part of it (max-min). Rates change
+only when a transfer starts or ends; in between, everything that enters one decode instance has moved
+equally far, so its next to end is the top of a heap.
 """
 
+from collections import deque
+from collections.abc import Callable
+from heapq import heappop, heappush
+
+import simpy
+from simpy.events import Event
+
+from pdexplorer.simulator.events import call_at
 from pdexplorer.simulator.specs import LinkSpec
 
 
+class Flow:
+    """One transfer, or the part of it that has been handed over. on_done() is called as the last byte
+    arrives.
+    """
+
+    __slots__ = ("active", "decode", "done", "on_done", "prefill", "size_bytes", "until_bytes")
+
+    def __init__(self, prefill: int, decode: int, size_bytes: float, on_done: Callable[[], None]) -> None:
+        self.prefill = prefill
+        self.decode = decode
+        self.size_bytes = size_bytes
+        self.on_done = on_done
+        self.active = False
+        self.done = False
+        self.until_bytes = 0.0
+
+
+class _Ingress:
+    """What enters one decode instance: `flows` of them at `rate`, each moved by `moved_bytes` in all so
+    far.
+    """
+
+    __slots__ = ("event", "flows", "heap", "moved_bytes", "rate", "since_s")
+
+    def __init__(self) -> None:
+        self.heap: list[tuple[float, int, Flow]] = []
+        self.flows = 0
+        self.rate = 0.0
+        self.moved_bytes = 0.0
+        self.since_s = 0.0
+        self.event: Event | None = None
+
+
 class Link:
-    """Ports' times of becoming free, and what went through; seconds and bytes."""
+    """Ports, and the bytes that have arrived through each."""
 
-    __slots__ = (
-        "bytes_moved",
-        "egress_busy_s",
-        "egress_byte_per_s",
-        "egress_free_s",
-        "fabric_busy_s",
-        "fabric_byte_per_s",
-        "fabric_free_s",
-        "ingress_busy_s",
-        "ingress_byte_per_s",
-        "ingress_free_s",
-    )
-
-    def __init__(self, spec: LinkSpec, prefill_instances: int, decode_instances: int) -> None:
+    def __init__(
+        self, env: simpy.Environment, spec: LinkSpec, prefill_instances: int, decode_instances: int
+    ) -> None:
+        self.env = env
         self.egress_byte_per_s = spec.egress_byte_per_s
         self.ingress_byte_per_s = spec.ingress_byte_per_s
         self.fabric_byte_per_s = spec.egress_byte_per_s * prefill_instances * spec.fabric_fraction
-        self.egress_free_s = [0.0] * prefill_instances
-        self.ingress_free_s = [0.0] * decode_instances
-        self.fabric_free_s = 0.0
-        self.egress_busy_s = [0.0] * prefill_instances
-        self.ingress_busy_s = [0.0] * decode_instances
-        self.fabric_busy_s = 0.0
-        self.bytes_moved = 0.0
+        self.queues: list[deque[Flow]] = [deque() for _ in range(prefill_instances)]
+        self.ingresses = [_Ingress() for _ in range(decode_instances)]
+        self.egress_bytes = [0.0] * prefill_instances
+        self.ingress_bytes = [0.0] * decode_instances
+        self.started = 0
+        self.fabric_may_bind = spec.fabric_fraction < 1.0
+        self.fabric_binds = False
 
-    def send(self, prefill: int, decode: int, size_bytes: float, start_s: float) -> float:
-        """Time at which the last byte arrives, without the fixed latency."""
-        out_s = size_bytes / self.egress_byte_per_s
-        in_s = size_bytes / self.ingress_byte_per_s
-        through_s = size_bytes / self.fabric_byte_per_s
-        egress = self.egress_free_s[prefill]
-        egress = (egress if egress > start_s else start_s) + out_s
-        self.egress_free_s[prefill] = egress
-        ingress = self.ingress_free_s[decode]
-        ingress = (ingress if ingress > start_s else start_s) + in_s
-        self.ingress_free_s[decode] = ingress
-        fabric = self.fabric_free_s
-        fabric = (fabric if fabric > start_s else start_s) + through_s
-        self.fabric_free_s = fabric
-        self.egress_busy_s[prefill] += out_s
-        self.ingress_busy_s[decode] += in_s
-        self.fabric_busy_s += through_s
-        self.bytes_moved += size_bytes
-        return max(egress, ingress, fabric)
+    @property
+    def bytes_moved(self) -> float:
+        """Bytes of transfers, or parts of them, that have arrived."""
+        return sum(self.egress_bytes)
+
+    def send(self, flow: Flow) -> None:
+        """Hand a transfer to its prefill instance's port."""
+        queue = self.queues[flow.prefill]
+        queue.append(flow)
+        if len(queue) == 1:
+            self._start(flow)
+
+    def extend(self, flow: Flow, size_bytes: float) -> None:
+        """More bytes for a transfer that has not ended."""
+        flow.size_bytes += size_bytes
+        if flow.active:
+            ingress = self.ingresses[flow.decode]
+            flow.until_bytes += size_bytes
+            self._push(ingress, flow)
+            self._schedule(ingress)
+
+    def _start(self, flow: Flow) -> None:
+        ingress = self.ingresses[flow.decode]
+        self._catch_up(ingress)
+        flow.active = True
+        flow.until_bytes = ingress.moved_bytes + flow.size_bytes
+        self._push(ingress, flow)
+        ingress.flows += 1
+        self._share(ingress)
+
+    def _push(self, ingress: _Ingress, flow: Flow) -> None:
+        self.started += 1
+        heappush(ingress.heap, (flow.until_bytes, self.started, flow))
+
+    def _catch_up(self, ingress: _Ingress) -> None:
+        now_s = self.env.now
+        ingress.moved_bytes += ingress.rate * (now_s - ingress.since_s)
+        ingress.since_s = now_s
+
+    def _share(self, changed: _Ingress) -> None:
+        """New rates after a start or an end at `changed`."""
+        caps: list[tuple[float, _Ingress]] = []
+        fabric = self.fabric_byte_per_s
+        if self.fabric_may_bind:
+            caps = [(self._cap(each.flows), each) for each in self.ingresses if each.flows]
+        binds = sum(rate * each.flows for rate, each in caps) > fabric * (1.0 + 1e-12)
+        if not binds and not self.fabric_binds:
+            if changed.flows:
+                changed.rate = self._cap(changed.flows)
+                self._schedule(changed)
+            return
+        self.fabric_binds = binds
+        left, flows = fabric, sum(each.flows for _, each in caps)
+        for cap, each in sorted(caps, key=lambda pair: pair[0]):
+            self._catch_up(each)
+            each.rate = min(cap, left / flows) if binds else cap
+            left -= each.rate * each.flows
+            flows -= each.flows
+            self._schedule(each)
+
+    def _cap(self, flows: int) -> float:
+        """Rate of each of the flows into one decode instance, by egress and ingress alone."""
+        share = self.ingress_byte_per_s / flows
+        return share if share < self.egress_byte_per_s else self.egress_byte_per_s
+
+    def _schedule(self, ingress: _Ingress) -> None:
+        heap = ingress.heap
+        while heap and (heap[0][2].done or heap[0][0] != heap[0][2].until_bytes):
+            heappop(heap)  # extended since
+        wait_s = (heap[0][0] - ingress.moved_bytes) / ingress.rate
+        ingress.event = call_at(self.env, ingress.since_s + wait_s, lambda event: self._end(ingress, event))
+
+    def _end(self, ingress: _Ingress, event: Event) -> None:
+        if event is not ingress.event:
+            return  # rates have changed since
+        until_bytes, _, flow = heappop(ingress.heap)
+        ingress.moved_bytes = until_bytes
+        ingress.since_s = self.env.now
+        ingress.flows -= 1
+        flow.done, flow.active = True, False
+        self.egress_bytes[flow.prefill] += flow.size_bytes
+        self.ingress_bytes[flow.decode] += flow.size_bytes
+        if not ingress.flows:
+            ingress.event = None
+            ingress.moved_bytes = 0.0  # nobody to compare with: keep the digits
+            ingress.heap.clear()
+        self._share(ingress)
+        queue = self.queues[flow.prefill]
+        queue.popleft()
+        if queue:
+            self._start(queue[0])
+        flow.on_done()

@@ -1,5 +1,7 @@
 """One request while it is in the fleet."""
 
+from pdexplorer.simulator.link import Flow
+
 WAITING, PREFILLING, DECODING, LEFT = range(4)
 
 NAN = float("nan")
@@ -16,6 +18,7 @@ class Sequence:
         "decode_instance",
         "finish_iteration",
         "first_token_s",
+        "flow",
         "generated",
         "index",
         "input_tokens",
@@ -41,6 +44,7 @@ class Sequence:
     admitted: int  # order of admission
     cross_iteration: int  # when its context reaches the window, −1 if it has
     finish_iteration: int
+    flow: Flow  # its transfer, where layers stream during prefill
     join_context: int  # tokens its first decode iteration reads
     join_iteration: int
     join_s: float
