@@ -56,6 +56,9 @@ class AttentionEfficiency:
     loads). decode_half_heads: KV heads in flight at which a context token costs twice its bytes.
     decode_head_s: fixed time per sequence and KV head. decode_heads_floor: heads a latent-attention kernel computes
     at least, however few a GPU holds. Launches are per layer.
+    serial_key_s: seconds a layer needs per key of its longest sequence where nothing splits keys over the chip.
+    mixed_block_rows: above 0, decoding sequences of a mixed step run in the prefill kernel and each costs as much
+    as this many query rows.
     """
 
     prefill_mfu: float
@@ -68,6 +71,8 @@ class AttentionEfficiency:
     decode_half_heads: float
     decode_head_s: float
     decode_heads_floor: float
+    serial_key_s: float
+    mixed_block_rows: float
     fit: Fit
 
 

@@ -58,6 +58,12 @@ PREFILL = Numbers(
     {"prefill_mfu": 0.9, "prefill_tile_tokens": 400.0, "prefill_launch_s": 27e-6},
     {"prefill_mfu": 0.3, "prefill_tile_tokens": 0.6, "prefill_launch_s": 0.4},
 )
+SERIAL_PREFILL = Numbers(
+    "attention",
+    "prefill",
+    {**PREFILL.start, "serial_key_s": 2e-8},
+    {**PREFILL.spread, "serial_key_s": 0.7},
+)
 DECODE = Numbers(
     "attention",
     "decode",
@@ -128,12 +134,21 @@ ELEMENTWISE = Numbers(
     "elementwise", "elementwise", {"launch_s": 3e-6, "mbu": 0.8}, {"launch_s": 0.5, "mbu": 0.2}
 )
 
-SOFTMAX_DIMS = {"hopper": 63.0, "blackwell": 131.0, "ampere": 32.0, "ada": 16.0, "blackwell_workstation": 17.0}
+SOFTMAX_DIMS = {
+    "hopper": 63.0,
+    "blackwell": 131.0,
+    "ampere": 32.0,
+    "ada": 16.0,
+    "blackwell_workstation": 17.0,
+}
 """Datasheet bf16 FLOP/s ÷ (4 × exponentials/s), at 16 a clock and SM: H100 989e12/(4·3.9e12), B200 2,250e12/(4·4.3e12),
 A100 312e12/(4·2.4e12), L40S 362e12/(4·5.7e12), RTX PRO 6000 504e12/(4·7.2e12)."""
 
 LATENT_HEADS_FLOOR = {"sglang": 128.0}
 """Heads an engine's latent-attention kernel computes at least: SGLang's takes as long for 16 heads as for 128."""
+
+BLOCK_ROWS = 64.0
+"""Query rows of one block of FlashAttention-2's kernel for sequences of mixed lengths; a decode fills one row of it."""
 
 DIRECT_BYTES = float(8 * 2**20)
 """Largest all-reduce vLLM's own kernels take; NCCL's ring takes those above."""
@@ -154,7 +169,14 @@ class Calibration:
 def prior_entries() -> Table:
     """Entries before any fit: what a GPU is assumed to reach."""
     attention = AttentionEfficiency(
-        **PREFILL.start, **DECODE.start, softmax_dims=60.0, decode_mfu=0.5, decode_heads_floor=1.0, fit=_NO_FIT
+        **PREFILL.start,
+        **DECODE.start,
+        softmax_dims=60.0,
+        decode_mfu=0.5,
+        decode_heads_floor=1.0,
+        serial_key_s=0.0,
+        mixed_block_rows=0.0,
+        fit=_NO_FIT,
     )
     latent = replace(
         attention, **LATENT_PREFILL.start, **LATENT_DECODE.start, fit=replace(_NO_FIT, format="mla_fp8")
@@ -213,7 +235,19 @@ class _Fitter:
         for only_bf16 in (True, False):  # the LM head of every format runs in bf16
             chosen = [b for b in gqa if (_dense_format(b) == "bf16") == only_bf16]
             self._fit_family([GEMM], chosen, _dense_format)
+        # Where whole iterations were timed, prefill and decode of a mixed step share one kernel.
+        whole = {(b.instance.accelerator.id, b.instance.engine.id) for b in gqa if b.joined}
         self._fit_family([PREFILL, DECODE], gqa, lambda block: block.instance.kv_format)
+        for chip, engine in sorted(whole):
+            own = [b for b in gqa if (b.instance.accelerator.id, b.instance.engine.id) == (chip, engine)]
+            for kv_format in sorted({b.instance.kv_format for b in own}):
+                blocks = [b for b in own if b.instance.kv_format == kv_format]
+                start = replace(
+                    self._start("attention", kv_format, engine),
+                    serial_key_s=SERIAL_PREFILL.start["serial_key_s"],
+                    mixed_block_rows=BLOCK_ROWS,
+                )
+                self._fit_chip([SERIAL_PREFILL, DECODE], blocks, start, kv_format, engine)
         moe = [block for block in self.blocks if block.instance.architecture.experts]
         self._fit_family([EXPERTS], moe, _expert_format)
         for numbers, kind in ((COLLECTIVES, "nvlink"), (SHARED_LINK, "pcie")):
@@ -222,7 +256,9 @@ class _Fitter:
             ]
             self._fit_family([numbers], spread, lambda block, kind=kind: kind)  # type: ignore[misc]
             self._fit_reduces(numbers, kind)
-        self._fit_family([LATENT_PREFILL, LATENT_DECODE], latent, lambda block: f"mla_{block.instance.kv_format}")
+        self._fit_family(
+            [LATENT_PREFILL, LATENT_DECODE], latent, lambda block: f"mla_{block.instance.kv_format}"
+        )
 
     def _fit_family(
         self,
@@ -232,7 +268,9 @@ class _Fitter:
         by_chip: bool = True,
     ) -> None:
         """Fit one part for each format and engine: pooled over chips, then chip by chip."""
-        kinds = sorted({(format_of(block), block.instance.engine.id if by_chip else "vllm") for block in blocks})
+        kinds = sorted(
+            {(format_of(block), block.instance.engine.id if by_chip else "vllm") for block in blocks}
+        )
         for fmt, engine in kinds:
             own = [
                 block
@@ -266,7 +304,8 @@ class _Fitter:
             blocks = [
                 b
                 for b in self.blocks
-                if b.instance.gpus > 1 and (b.instance.accelerator.id, b.instance.engine.id) == (chip.id, "vllm")
+                if b.instance.gpus > 1
+                and (b.instance.accelerator.id, b.instance.engine.id) == (chip.id, "vllm")
             ]
             entry = self._fit_one(numbers, blocks, self._start("collective", kind, "vllm"), own)
             fit = replace(
@@ -317,7 +356,9 @@ class _Fitter:
         base = np.zeros_like(measured)
         if block.instance.architecture.attention == "mla" and numbers.part == "attention":
             # The latent projections are timed inside the attention module in one phase, outside it in the other.
-            plan = self._plan(block, "attention", self._start("attention", "mla_fp8", block.instance.engine.id))
+            plan = self._plan(
+                block, "attention", self._start("attention", "mla_fp8", block.instance.engine.id)
+            )
             base = predicted_s(plan, block, "dense")
             measured = measured + block.measured_s["dense"]
         return measured, base
@@ -351,7 +392,13 @@ class _Fitter:
         return best or self.table[part][0]
 
     def _labelled(
-        self, entry: Any, groups: list[Numbers], blocks: list[Block], chip: Block | None, fmt: str, engine: str
+        self,
+        entry: Any,
+        groups: list[Numbers],
+        blocks: list[Block],
+        chip: Block | None,
+        fmt: str,
+        engine: str,
     ) -> Any:
         errors = []
         for numbers in groups:
@@ -373,7 +420,9 @@ class _Fitter:
             points=int(flat.size),
             median_error_fraction=median,
             p90_error_fraction=round(float(np.quantile(flat, 0.9)), 4) if flat.size else None,
-            spread_fraction=round(float(np.sqrt(np.mean(np.minimum(flat, 0.5) ** 2))), 4) if flat.size else 0.15,
+            spread_fraction=round(float(np.sqrt(np.mean(np.minimum(flat, 0.5) ** 2))), 4)
+            if flat.size
+            else 0.15,
         )
         return replace(entry, fit=fitted)
 

@@ -32,7 +32,9 @@ def read_reduce_points(path: str | Path) -> list[ReducePoint]:
         if payload and row["unit"] == "us":
             chip = resolve_accelerator(row["hardware"])
             points.append(
-                ReducePoint(chip, int(row["num_devices"]), float(payload.group(1)), float(row["value"]) * 1e-6)
+                ReducePoint(
+                    chip, int(row["num_devices"]), float(payload.group(1)), float(row["value"]) * 1e-6
+                )
             )
     return points
 

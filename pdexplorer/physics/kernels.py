@@ -1,9 +1,13 @@
 """The time of one step's kernels, group by group, from a plan and a load. Works on floats and on numpy arrays."""
 
+from dataclasses import dataclass
 from typing import Any
 
 from pdexplorer.physics.plan import SMALL_ROWS, ReducePlan, StepPlan
 from pdexplorer.physics.smooth import smooth_max
+
+_WAVE_SHARPNESS = 2.5
+"""Join of a kernel's longest block and its total work: waves of blocks lie between the two."""
 
 Number = Any
 """A float or a numpy array: the same lines serve the vectorised closed form and the simulator's scalar path."""
@@ -74,29 +78,70 @@ def reduce_s(reduce: ReducePlan, tokens: Number) -> Number:
     return reduce.count * ((tokens > 0) * reduce.latency_s + time)
 
 
-def prefill_attention_s(
-    plan: StepPlan,
-    rank_tokens: Number,
-    pairs_full: Number,
-    pairs_window: Number,
-    kv_read_full: Number,
-    kv_read_window: Number,
-) -> Number:
-    """Attention of new tokens: their (query, key) pairs, a fixed extra per token, and the past KV they read."""
+@dataclass(frozen=True, slots=True)
+class AttentionLoad:
+    """What attention of one rank and microbatch works on: sums over its sequences, floats or arrays.
+
+    tokens, sequences: of the prefill; pairs, reads: its (query, key) pairs and past tokens, over full and over
+    windowed layers; context, window: Σ context and Σ min(context, window) of the decode batch.
+    """
+
+    tokens: Number
+    sequences: Number
+    pairs_full: Number
+    pairs_window: Number
+    reads_full: Number
+    reads_window: Number
+    batch: Number
+    context: Number
+    window: Number
+
+
+def attention_s(plan: StepPlan, load: AttentionLoad) -> tuple[Number, Number]:
+    """(prefill, decode) attention. Alone each runs in a kernel of its own; some engines join them in a mixed step."""
     compute = (
-        rank_tokens * plan.prefill_token_s
-        + pairs_full * plan.prefill_pair_full_s
-        + pairs_window * plan.prefill_pair_window_s
+        load.tokens * plan.prefill_token_s
+        + load.pairs_full * plan.prefill_pair_full_s
+        + load.pairs_window * plan.prefill_pair_window_s
     )
-    memory = kv_read_full * plan.prefill_read_full_s + kv_read_window * plan.prefill_read_window_s
-    return (rank_tokens > 0) * plan.prefill_launch_s + smooth_max(compute, memory, 2.0)
+    memory = load.reads_full * plan.prefill_read_full_s + load.reads_window * plan.prefill_read_window_s
+    busy = load.tokens > 0
+    decode = decode_attention_s(plan, load)
+    if not plan.prefill_serial_full_s:
+        return busy * plan.prefill_launch_s + smooth_max(compute, memory, 2.0), decode
+    each = load.sequences + (load.sequences <= 0)
+    own_full = (load.reads_full + 0.5 * load.tokens) / each
+    own_window = (load.reads_window + 0.5 * load.tokens) / each
+    serial = own_full * plan.prefill_serial_full_s + own_window * plan.prefill_serial_window_s
+    prefill = busy * plan.prefill_launch_s + smooth_max(compute, serial, _WAVE_SHARPNESS)
+    if not plan.mixed_block_rows:
+        return prefill, decode
+    rows = plan.mixed_block_rows
+    joined = compute + rows * (
+        load.batch * plan.prefill_token_s
+        + load.context * plan.prefill_pair_full_s
+        + load.window * plan.prefill_pair_window_s
+    )
+    count = load.batch + (load.batch <= 0)
+    longest = _larger(
+        serial,
+        (load.context * plan.prefill_serial_full_s + load.window * plan.prefill_serial_window_s) / count,
+    )
+    extra = busy * (busy * plan.prefill_launch_s + smooth_max(joined, longest, _WAVE_SHARPNESS) - prefill)
+    return prefill, _larger(decode, extra)
 
 
-def decode_attention_fixed_s(plan: StepPlan, rank_batch: Number) -> Number:
-    """What decode attention costs whatever the context."""
-    return (rank_batch > 0) * plan.decode_launch_s + rank_batch * plan.decode_sequence_s
+def decode_attention_s(plan: StepPlan, load: AttentionLoad) -> Number:
+    """Attention of a decode batch in its own kernel: affine in the sums of context."""
+    fixed = (load.batch > 0) * plan.decode_launch_s + load.batch * plan.decode_sequence_s
+    context = load.context * plan.decode_context_full_s + load.window * plan.decode_context_window_s
+    return fixed + context * decode_context_factor(plan, load.batch)
 
 
 def decode_context_factor(plan: StepPlan, rank_batch: Number) -> Number:
     """Few sequences fill the chip less: the cost of a context token, over that at a large batch."""
     return 1.0 + plan.decode_half_batch / (rank_batch + (rank_batch <= 0))
+
+
+def _larger(first: Number, second: Number) -> Number:
+    return first * (first >= second) + second * (first < second)

@@ -62,6 +62,9 @@ class StepPlan:
     prefill_pair_window_s: float
     prefill_read_full_s: float
     prefill_read_window_s: float
+    prefill_serial_full_s: float
+    prefill_serial_window_s: float
+    mixed_block_rows: float
     # decode attention: per launch, sequence and token of context
     decode_launch_s: float
     decode_sequence_s: float
@@ -173,6 +176,9 @@ def _attention_terms(instance: Instance) -> dict[str, Any]:
         "prefill_pair_window_s": pair_flop * window / prefill_rate,
         "prefill_read_full_s": read_full,
         "prefill_read_window_s": read_window,
+        "prefill_serial_full_s": e.serial_key_s * full,
+        "prefill_serial_window_s": e.serial_key_s * window,
+        "mixed_block_rows": e.mixed_block_rows,
         "decode_launch_s": mixers * e.decode_launch_s,
         "decode_sequence_s": mixers * kv_heads * e.decode_head_s + state,
         "decode_half_batch": e.decode_half_heads / kv_heads,
@@ -278,7 +284,9 @@ def dense_shape(architecture: Architecture, tp: int) -> DenseShape:
     if a.attention == "mla":
         replicated = a.hidden_size * (a.mla_q_rank + a.mla_kv_rank + a.mla_rope_dim)
         attention = replicated + (attention_parameters(a) - replicated) / tp
-        products = router = 0.0  # engines run these models' small products inside one module: attention's launches
+        products = router = (
+            0.0  # engines run these models' small products inside one module: attention's launches
+        )
     else:
         query = 2.0 * a.hidden_size * a.head_dim * a.heads / tp
         attention = query + 2.0 * a.hidden_size * a.head_dim * max(a.kv_heads / tp, 1.0)

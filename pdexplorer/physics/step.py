@@ -9,13 +9,12 @@ import numpy as np
 
 from pdexplorer.physics.instance import Instance
 from pdexplorer.physics.kernels import (
+    AttentionLoad,
+    attention_s,
     collectives_s,
-    decode_attention_fixed_s,
-    decode_context_factor,
     elementwise_s,
     expert_s,
     head_s,
-    prefill_attention_s,
     products_s,
     slowest_rank_share,
 )
@@ -114,28 +113,34 @@ def _microbatch_parts(plan: StepPlan, load: StepLoad, microbatches: int) -> tupl
     ranks = plan.attention_dp
     prefill_share = slowest_rank_share(load.prefill_sequences, ranks) / microbatches
     decode_share = slowest_rank_share(load.decode_batch, ranks) / microbatches
-    prefill = load.prefill_tokens * prefill_share
-    batch = load.decode_batch * decode_share
+    attention = rank_attention(load, prefill_share, decode_share)
     tokens = (load.prefill_tokens + load.decode_batch) / microbatches
-    rows = load.prefill_sequences * prefill_share * (load.prefill_tokens > 0) + batch
-    context = (
-        load.context_sum * plan.decode_context_full_s + load.window_sum * plan.decode_context_window_s
-    ) * decode_share
+    rank_tokens = attention.tokens + attention.batch
+    rows = attention.sequences * (load.prefill_tokens > 0) + attention.batch
+    prefill, decode = attention_s(plan, attention)
     return (
-        products_s(plan, prefill + batch),
-        prefill_attention_s(
-            plan,
-            prefill,
-            load.pairs_full * prefill_share,
-            load.pairs_window * prefill_share,
-            load.kv_read_full * prefill_share,
-            load.kv_read_window * prefill_share,
-        ),
-        decode_attention_fixed_s(plan, batch) + context * decode_context_factor(plan, batch),
+        products_s(plan, rank_tokens),
+        prefill,
+        decode,
         expert_s(plan, tokens),
         head_s(plan, rows),
-        collectives_s(plan, tokens, prefill + batch),
-        elementwise_s(plan, prefill + batch),
+        collectives_s(plan, tokens, rank_tokens),
+        elementwise_s(plan, rank_tokens),
+    )
+
+
+def rank_attention(load: StepLoad, prefill_share: Any, decode_share: Any) -> AttentionLoad:
+    """What the fullest rank attends to in one microbatch."""
+    return AttentionLoad(
+        tokens=load.prefill_tokens * prefill_share,
+        sequences=load.prefill_sequences * prefill_share,
+        pairs_full=load.pairs_full * prefill_share,
+        pairs_window=load.pairs_window * prefill_share,
+        reads_full=load.kv_read_full * prefill_share,
+        reads_window=load.kv_read_window * prefill_share,
+        batch=load.decode_batch * decode_share,
+        context=load.context_sum * decode_share,
+        window=load.window_sum * decode_share,
     )
 
 
@@ -155,7 +160,9 @@ def step_parts_s(
     arguments = [np.asarray(value, dtype=float) for value in given]
     load = equal_load(plan, *arguments)
     shape = np.broadcast_shapes(*(argument.shape for argument in arguments))
-    products, prefill, decode, experts, head, collectives, elementwise, rest = load_parts(plan, load, overhead)
+    products, prefill, decode, experts, head, collectives, elementwise, rest = load_parts(
+        plan, load, overhead
+    )
     parts = (products + elementwise, prefill, decode, experts, head, collectives, rest)
     if not shape:
         return {name: float(part) for name, part in zip(PARTS, parts, strict=True)}

@@ -5,7 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from pdexplorer.physics.instance import Instance
-from pdexplorer.physics.kernels import decode_context_factor, prefill_attention_s, slowest_rank_share
+from pdexplorer.physics.kernels import (
+    AttentionLoad,
+    attention_s,
+    decode_context_factor,
+    slowest_rank_share,
+)
 from pdexplorer.physics.pairs import prefill_pairs
 from pdexplorer.physics.plan import StepPlan
 from pdexplorer.physics.step import StepLoad, load_parts
@@ -22,7 +27,7 @@ class StepTimer:
 
     plan: StepPlan
     _decode: dict[int, tuple[float, float, float]] = field(default_factory=dict)
-    _sizes: dict[tuple[int, int, int], tuple[float, float, float, float]] = field(default_factory=dict)
+    _sizes: dict[tuple[int, int, int], tuple[float, float, float]] = field(default_factory=dict)
 
     @property
     def window_tokens(self) -> int | None:
@@ -55,33 +60,49 @@ class StepTimer:
         sizes = self._sizes.get(key)
         if sizes is None:
             sizes = self._size_times(prefill_tokens, prefill_sequences, batch)
-        base, share, full, window = sizes
-        time = base + context_sum * full + window_sum * window
+        base, prefill_share, decode_share = sizes
         if prefill_tokens <= 0:
-            return time
-        plan = self.plan
-        attention = prefill_attention_s(
-            plan,
-            prefill_tokens * share,
-            pairs_full * share,
-            pairs_window * share,
-            kv_read_full * share,
-            kv_read_window * share,
+            full, window = self._per_context(batch)
+            return base + context_sum * full + window_sum * window
+        prefill, decode = attention_s(
+            self.plan,
+            AttentionLoad(
+                prefill_tokens * prefill_share,
+                prefill_sequences * prefill_share,
+                pairs_full * prefill_share,
+                pairs_window * prefill_share,
+                kv_read_full * prefill_share,
+                kv_read_window * prefill_share,
+                batch * decode_share,
+                context_sum * decode_share,
+                window_sum * decode_share,
+            ),
         )
-        bubble = (plan.pp - 1) / plan.pp
-        return float(time + attention + bubble * attention)
+        bubble = 0.0
+        if self.plan.pp > 1:
+            full, window = self._per_context(batch)
+            alone = self._decode_fixed(batch * decode_share) + context_sum * full + window_sum * window
+            bubble = (self.plan.pp - 1) / self.plan.pp * (prefill + decode - alone)
+        return float(base + prefill + decode + bubble)
 
-    def _size_times(self, tokens: int, sequences: int, batch: int) -> tuple[float, float, float, float]:
-        """(all but prefill attention and context, prefill share of the slowest rank, per context token × 2)."""
+    def _size_times(self, tokens: int, sequences: int, batch: int) -> tuple[float, float, float]:
+        """(all but attention where there is a prefill, all but context where not; both slowest-rank shares)."""
         plan = self.plan
         load = StepLoad(float(tokens), float(sequences), 0.0, 0.0, 0.0, 0.0, float(batch), 0.0, 0.0)
-        products, _, *others = load_parts(plan, load)
-        base = float(products + sum(others))
-        share = slowest_rank_share(float(sequences), plan.attention_dp) / plan.pp
+        products, _, decode, *others = load_parts(plan, load)
+        base = float(products + sum(others)) + (0.0 if tokens > 0 else float(decode))
         if len(self._sizes) >= _REMEMBERED:
             self._sizes.clear()
-        known = self._sizes[tokens, sequences, batch] = (base, share, *self._per_context(batch))
+        known = self._sizes[tokens, sequences, batch] = (
+            base,
+            slowest_rank_share(float(sequences), plan.attention_dp) / plan.pp,
+            slowest_rank_share(float(batch), plan.attention_dp) / plan.pp,
+        )
         return known
+
+    def _decode_fixed(self, rank_batch: float) -> float:
+        plan = self.plan
+        return (rank_batch > 0) * plan.decode_launch_s + rank_batch * plan.decode_sequence_s
 
     def _per_context(self, batch: int) -> tuple[float, float]:
         plan = self.plan
