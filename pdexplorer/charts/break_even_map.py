@@ -62,7 +62,7 @@ def map_frame(
             {"row": "contour", "x": x, "y": y, "order": order, "line": line}
             for order, (x, y) in enumerate(points)
         )
-    marks.extend(_words(xs, ys, winners, winner_texts))
+    marks.extend(_words(xs, ys, winners, winner_texts, None if here is None else here[1]))
     if here is not None:
         x = float(np.clip(here[0], x_edges[0], x_edges[-1]))
         y = float(np.clip(here[1], y_edges[0], y_edges[-1]))
@@ -161,14 +161,19 @@ def log_edges(centres: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _words(
-    xs: NDArray[np.float64], ys: NDArray[np.float64], winners: NDArray[Any], texts: Mapping[str, str]
+    xs: NDArray[np.float64],
+    ys: NDArray[np.float64],
+    winners: NDArray[Any],
+    texts: Mapping[str, str],
+    here_y: float | None,
 ) -> list[dict[str, Any]]:
     words: list[dict[str, Any]] = []
+    clear = _centrality(ys.size) * _away_from(ys, here_y)
     for kind, text in texts.items():
         inside = winners == kind
         if inside.mean() < 0.06:  # a word on a sliver would lie on its neighbour
             continue
-        row = int(np.argmax(inside.sum(axis=1) * _centrality(ys.size)))
+        row = int(np.argmax(inside.sum(axis=1) * clear))
         columns = np.flatnonzero(inside[row])
         words.append({"row": "word", "x": xs[int(columns[columns.size // 2])], "y": ys[row], "text": text})
     return words
@@ -178,4 +183,13 @@ def _centrality(count: int) -> NDArray[np.float64]:
     """Prefers rows away from the edges, where a word would be cut."""
     position = (np.arange(count) + 0.5) / count
     weight: NDArray[np.float64] = np.minimum(np.minimum(position, 1 - position) / 0.2, 1.0)
+    return weight
+
+
+def _away_from(ys: NDArray[np.float64], here_y: float | None) -> NDArray[np.float64]:
+    """Prefers rows away from the "you are here" mark and its own words above it."""
+    if here_y is None or ys.size < 2:
+        return np.ones(ys.size)
+    apart = np.abs(np.log(ys / here_y)) / (np.log(ys[-1]) - np.log(ys[0]))
+    weight: NDArray[np.float64] = np.where(apart < 0.22, 0.15, 1.0)
     return weight

@@ -74,26 +74,28 @@ def cost_bars(
     axis_title: str,
     ink: str = "#1b1b1f",
     height: int = 96,
+    legend: bool = True,
 ) -> alt.LayerChart:
     """frame: see `cost_frame`. axis_title goes into tooltips: the axis itself has none, its heading says the
     unit.
 
-    ink is the colour of the totals, which stand on the page's ground.
+    ink is the colour of the totals, which stand on the page's ground. legend: left out where the page draws
+    its own.
     """
     parts = alt.Chart(frame).transform_filter("datum.row == 'part'")
     fleet = alt.Y("fleet:N", sort=None, title=None, axis=alt.Axis(labelLimit=170, ticks=False, domain=False))
     bars = parts.mark_bar(height={"band": 0.78}).encode(
         y=fleet,
-        x=alt.X("start:Q", title=None, axis=alt.Axis(tickCount=6)),
+        x=alt.X("start:Q", title=None, axis=alt.Axis(tickCount=6), scale=alt.Scale(nice=False)),
         x2="end:Q",
         color=alt.Color(
             "part_text:N",
             sort=None,
             title=None,
             scale=alt.Scale(domain=[part_texts[p] for p in PARTS], range=list(PARTS.values())),
-            legend=alt.Legend(
-                orient="top", direction="horizontal", symbolType="square", labelLimit=240, offset=4
-            ),
+            legend=alt.Legend(orient="top", symbolType="square", labelLimit=240, offset=4)
+            if legend
+            else None,
         ),
         tooltip=[
             alt.Tooltip("fleet:N", title="fleet"),
@@ -119,7 +121,15 @@ def cost_bars(
         .mark_text(align="left", dx=6, fontSize=13, fontWeight=700, color=ink)
         .encode(y=fleet, x=alt.X("end:Q", title=None), text="label:N")
     )
-    return alt.LayerChart(layer=[bars, inside, totals]).properties(height=height)
+    # An unseen mark beyond the longest bar keeps its total from being cut.
+    room = (
+        alt.Chart(frame)
+        .transform_filter("datum.row == 'total'")
+        .transform_calculate(edge="datum.end * 1.08")
+        .mark_point(opacity=0)
+        .encode(y=fleet, x=alt.X("edge:Q", title=None))
+    )
+    return alt.LayerChart(layer=[bars, inside, totals, room]).properties(height=height)
 
 
 def money_text(value: float) -> str:

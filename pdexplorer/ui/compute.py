@@ -12,6 +12,7 @@ from pdexplorer.catalog.catalog import Catalog, load_catalog
 from pdexplorer.scenario.presets import Presets, load_presets
 from pdexplorer.scenario.scenario import Scenario
 from pdexplorer.scenario.settings import apply_settings
+from pdexplorer.study.axes import AXES, current
 from pdexplorer.study.compare import Evaluation, evaluate
 from pdexplorer.study.map import MapResult, break_even_map
 
@@ -43,22 +44,14 @@ def mapped(scenario: Scenario, here: tuple[float, float]) -> MapResult:
 
 def here_on_map(scenario: Scenario, catalog: Catalog) -> tuple[float, float]:
     """Input tokens and line rate per NIC in Gbit/s of a scenario."""
-    rate = scenario.network.nic_gbit_per_s
-    if rate is None:
-        link = catalog.links.get(scenario.network.link)
-        rate = link.line_rate_gbit_per_s if link else _Y_RANGE[1]
-    return scenario.workload.input_tokens, rate
+    stands = standing(scenario, catalog)
+    return stands[MAP_X], stands.get(MAP_Y, _Y_RANGE[1])
 
 
 def standing(scenario: Scenario, catalog: Catalog) -> dict[str, float]:
-    """Where the scenario stands on every numeric key, the line rate of its link worked out."""
-    flat = {
-        f"{block}.{field}": value
-        for block, fields in scenario.model_dump().items()
-        for field, value in fields.items()
-        if isinstance(value, int | float) and not isinstance(value, bool)
-    }
-    return flat | {MAP_Y: here_on_map(scenario, catalog)[1]}
+    """Where the scenario stands on every setting that can be swept, where it has a number there."""
+    stands = {key: current(scenario, catalog, key) for key in AXES}
+    return {key: value for key, value in stands.items() if value is not None}
 
 
 def catalog_for(scenario: Scenario) -> Catalog:

@@ -89,8 +89,8 @@ CHOICES: Mapping[str, str] = {
     "lognormal": "lognormal",
     "heavy_tail": "heavy tail",
     "trace": "trace file",
-    "network.first_token_from.decode": "decode pool: TTFT contains the transfer",
-    "network.first_token_from.prefill": "prefill pool: the second token waits",
+    "network.first_token_from.decode": "decode pool, after transfer",
+    "network.first_token_from.prefill": "prefill pool, 2nd waits",
     "chunked": "chunked prefill, decodes first",
     "prefill_first": "whole prompts first",
     "unchunked": "unchunked (2023)",
@@ -100,6 +100,6 @@ CHOICES: Mapping[str, str] = {
     "most_goodput": "most goodput for a budget",
     "equal_gpus": "most goodput, equal GPUs",
     "fixed_fleets": "the two fleets as given",
-    "rent": "published rent, else purchase formula",
+    "rent": "rent, else purchase",
     "purchase": "purchase formula",
 }

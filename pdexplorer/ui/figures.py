@@ -1,6 +1,7 @@
 """The page's charts: templates built once a look, then drawn with each answer's frame."""
 
 from collections.abc import Mapping, Sequence
+from html import escape
 from typing import Any
 
 import numpy as np
@@ -18,8 +19,9 @@ from pdexplorer.ui.formats import number, percent
 from pdexplorer.ui.texts import plain, text
 
 FLEETS = ("colocated", "disaggregated")
+_BASES = ("cost_ratio", "goodput_per_dollar_ratio", "goodput_per_gpu_ratio")
 MAP_HEIGHT = 262
-_COST_FURNITURE = 56  # legend and axis lie inside the height a page gives a chart
+_COST_HEIGHT = {1: 78, 2: 104}  # axis and padding lie inside the height a page gives a chart
 
 X_TICKS = (
     100,
@@ -49,7 +51,7 @@ def cost_figure(answer: Mapping[str, Any], whys: Mapping[str, str], kind: str) -
         for fleet in FLEETS
         if answer[fleet]["feasible"] and _priced(answer[fleet]["cost_per_request_usd"])
     }
-    st.markdown(f"**{plain(text('cost.title', currency=currency, kind=text(f'kind.{kind}')))}**")
+    st.html(_cost_heading(currency, kind))
     for fleet in FLEETS:
         if not answer[fleet]["feasible"]:
             sentence = text("cost.cannot", fleet=text(f"fleet.{fleet}"), why=plain(whys.get(fleet, "")))
@@ -70,7 +72,10 @@ def cost_figure(answer: Mapping[str, Any], whys: Mapping[str, str], kind: str) -
 def map_figure(result: MapResult, here: tuple[float, float], basis: str, kind: str) -> None:
     """The break-even map with where the scenario stands."""
     title = text("map.title", kind=text(f"kind.{kind}"))
-    st.markdown(f"**{title}**", help=text("map.caption", basis=text(f"map.gain_{basis}")))
+    st.markdown(
+        f"**{title}**",
+        help=text("map.caption", basis=text(f"map.gain_{basis if basis in _BASES else _BASES[0]}")),
+    )
     x, y = np.asarray(result.x_values, float), np.asarray(result.y_values, float)
     gain = np.asarray(result.gain, float)
     frame = map_frame(
@@ -97,11 +102,11 @@ def cost_template(axis_title: str, is_dark: bool, bars: int) -> dict[str, Any]:
     """Vega-Lite of the cost bars, without data."""
     empty = pd.DataFrame({column: [] for column in COST_COLUMNS})
     ink = "#f2f2f5" if is_dark else "#1b1b1f"
-    return to_template(
-        cost_bars(
-            empty, part_texts=part_texts(), axis_title=axis_title, ink=ink, height=34 * bars + _COST_FURNITURE
-        )
+    height = _COST_HEIGHT[bars]
+    chart = cost_bars(
+        empty, part_texts=part_texts(), axis_title=axis_title, ink=ink, height=height, legend=False
     )
+    return to_template(chart)
 
 
 @st.cache_resource(max_entries=32, show_spinner=False)
@@ -140,6 +145,17 @@ def winner_texts() -> dict[str, str]:
 def dark() -> bool:
     """Whether the reader's browser shows the page dark."""
     return st.context.theme.type == "dark"
+
+
+def _cost_heading(currency: str, kind: str) -> str:
+    """Title and key of the bars in one line that wraps where a chart's own legend would be cut."""
+    title = text("cost.title", currency=escape(currency), kind=text(f"kind.{kind}"))
+    keys = "".join(
+        f"<span style='white-space:nowrap'><span style='display:inline-block;width:.75em;height:.75em;"
+        f"margin-right:.35em;background:{PARTS[part]}'></span>{words}</span>"
+        for part, words in part_texts().items()
+    )
+    return f"<div style='display:flex;flex-wrap:wrap;gap:.1rem 1rem'><b>{title}</b>{keys}</div>"
 
 
 def _money_note(answer: Mapping[str, Any]) -> str:

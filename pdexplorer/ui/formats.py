@@ -1,5 +1,7 @@
 """Numbers as the page writes them: three digits, thousands separated, with their unit."""
 
+_UNITS = {"/s": "req/s", "requests/s": "req/s", "$/h": "USD/h"}
+
 
 def number(value: float) -> str:
     """1,240 · 41.2 · 4.13 · 0.041."""
@@ -42,7 +44,7 @@ def with_unit(value: float, unit: str) -> str:
     """A number and its unit; a share reads as a percentage."""
     if unit in ("", "fraction", "ratio", "share"):
         return percent(value) if 0 <= value <= 1 else number(value)
-    return f"{number(value)} {'req/s' if unit in ('/s', 'per_s') else unit}"
+    return f"{number(value)} {_UNITS.get(unit, unit)}"
 
 
 def tokens_text(value: float) -> str:

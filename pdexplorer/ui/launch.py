@@ -16,6 +16,7 @@ SETTINGS: tuple[tuple[str, str], ...] = (
     ("server.fileWatcherType", "none"),
     ("server.maxUploadSize", "64"),
     ("client.toolbarMode", "minimal"),
+    ("client.showErrorDetails", "none"),
     # Per scheme: a setting of [theme] itself would pin the page to light.
     ("theme.light.primaryColor", "#5b3e96"),
     ("theme.dark.primaryColor", "#a98be0"),

@@ -76,7 +76,7 @@ def _answer(asked: Asked, presets: Presets, view: str) -> None:
         headline(answer, KIND)
     with st.container(gap="xsmall"):
         if view in ("page", "all", "cost"):
-            cost_figure(answer, whys, KIND)
+            cost_figure(answer, whys if view == "cost" else {}, KIND)
         if view in ("page", "all", "map"):
             _map(asked, answer)
     if view != "page":
@@ -93,7 +93,7 @@ def _map(asked: Asked, answer: Mapping[str, Any]) -> None:
     except ValueError as error:
         st.caption(text("error.evaluate", why=plain(str(error))))
         return
-    map_figure(result, here, str(answer["verdict"]["decided_by"] or "cost_ratio"), KIND)
+    map_figure(result, here, str(answer["verdict"]["decided_by"]), KIND)
 
 
 def _tabs(asked: Asked, evaluation: Any, answer: Mapping[str, Any], whys: Mapping[str, str]) -> None:

@@ -6,7 +6,8 @@ _COMPACT = """
 <style>
 [data-testid="stMetric"] {padding: 0;}
 [data-testid="stMetric"] > div {padding: .55rem .8rem .4rem;}
-[data-testid="stMetricLabel"] p {font-size: .82rem;}
+[data-testid="stMetricLabel"] p {font-size: .82rem; white-space: normal;}
+[data-testid="stMetric"] > div > div:last-child {flex-wrap: wrap; row-gap: 0;}
 [data-testid="stMetricValue"] {font-size: 1.5rem;}
 [data-testid="stMetricDeltaDescription"] p {font-size: .8rem;}
 .st-key-headline [data-testid="stColumn"] {min-width: 9.5rem;}
@@ -15,7 +16,8 @@ _COMPACT = """
 [data-testid="stMainBlockContainer"] {padding-left: 2rem; padding-right: 2rem;}
 @media (max-width: 640px) {[data-testid="stMainBlockContainer"] {padding-left: 1rem; padding-right: 1rem;}}
 [class*="st-key-ask-"] {padding: .35rem .9rem;}
-.st-key-verdict h4 {padding: 0 0 .25rem 0; font-size: 1.15rem; line-height: 1.35;}
+.st-key-verdict [data-testid="stMarkdownContainer"] p {font-size: .92rem; line-height: 1.45;}
+.st-key-verdict h4 {padding: 0 0 .5rem 0; font-size: 1.15rem; line-height: 1.35;}
 </style>
 """
 

@@ -1,10 +1,12 @@
 """The answer first: one sentence with an icon, why, what would flip it, and four headline numbers."""
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
 import streamlit as st
 
+from pdexplorer.scenario.decision_block import VerdictRule
 from pdexplorer.ui.formats import (
     ms_text,
     number,
@@ -15,6 +17,7 @@ from pdexplorer.ui.formats import (
     with_unit,
 )
 from pdexplorer.ui.texts import plain, text
+from pdexplorer.verdict import band_of
 
 DECISIONS: Mapping[str, tuple[str, str]] = {
     "disaggregate": (":material/call_split:", "violet"),
@@ -34,22 +37,34 @@ Answer = Mapping[str, Any]
 def verdict_view(answer: Answer, whys: Mapping[str, str], here: Mapping[str, float]) -> None:
     """The verdict's box. whys: per fleet that cannot run, the limit in words; here: see `flips_text`."""
     verdict = answer["verdict"]
-    icon, color = DECISIONS[verdict["decision"]]
+    icon, color = (":material/help:", "gray") if unknown(answer) else DECISIONS[verdict["decision"]]
     with st.container(border=True, key="verdict", gap="xsmall"):
         st.markdown(f"#### {icon} :{color}[{title(verdict, answer)}]: {sentence(answer, whys)}")
+        if unknown(answer):
+            return
         lines = []
-        reasons = [plain(reason["text"]) for reason in verdict["reasons"][:_REASONS]]
+        reasons = " ".join(plain(reason) for reason in reasons_shown(answer, whys))
         if reasons:
-            lines.append(f"**{text('verdict.because')}** {'; '.join(reasons)}.".replace("..", "."))
+            lines.append(f"**{text('verdict.because')}** {reasons}")
         if verdict["vetoes"]:
             vetoes = "; ".join(plain(veto_text(veto)) for veto in verdict["vetoes"])
-            lines.append(f"**{text('verdict.vetoes')}** {vetoes}.".replace("..", "."))
-        lines.append(f"**{text('verdict.flips')}** {flips_text(answer, here)}.")
+            lines.append(f"**{text('verdict.vetoes')}** {vetoes}.")
+        flips = flips_text(answer, here)
+        lines.append(f"**{text('verdict.flips')}** {flips}." if flips else text("verdict.no_flip"))
         st.markdown("  \n".join(lines))
+
+
+def reasons_shown(answer: Answer, whys: Mapping[str, str]) -> list[str]:
+    """The weightiest reasons, without a limit that the sentence above them has just named."""
+    said = [why for why in whys.values() if why]
+    texts = [str(reason["text"]) for reason in answer["verdict"]["reasons"]]
+    return [words for words in texts if not any(why in words for why in said)][:_REASONS]
 
 
 def title(verdict: Mapping[str, Any], answer: Answer) -> str:
     """The decision in words; "clearly" from the ratio the scenario calls clear."""
+    if unknown(answer):
+        return text("verdict.unknown")
     key = str(verdict["decision"])
     decisive = verdict.get(verdict.get("decided_by") or "", None)
     clear = answer["scenario"]["verdict"]["clearly_ratio"]
@@ -62,6 +77,8 @@ def sentence(answer: Answer, whys: Mapping[str, str]) -> str:
     """What the decision means in the number that decided it."""
     verdict = answer["verdict"]
     cannot = {fleet for fleet in ("colocated", "disaggregated") if not answer[fleet]["feasible"]}
+    if missing := unknown(answer):
+        return text("verdict.unknown_why", why=plain(whys.get(missing, "")))
     if len(cannot) == 2:
         return text("verdict.neither", why=plain(whys.get("colocated") or whys.get("disaggregated") or ""))
     if "disaggregated" in cannot:
@@ -74,7 +91,7 @@ def sentence(answer: Answer, whys: Mapping[str, str]) -> str:
         return ""
     shown = ratio_text(ratio)
     if abs(ratio - 1) < 0.005:
-        return text("verdict.equal", ratio=shown)
+        return " ".join([text("verdict.equal", ratio=shown), disagreement(answer)]).rstrip()
     if by == "cost_ratio":
         key, change = (
             ("verdict.cost_less", 1 - 1 / ratio) if ratio > 1 else ("verdict.cost_more", 1 / ratio - 1)
@@ -82,7 +99,26 @@ def sentence(answer: Answer, whys: Mapping[str, str]) -> str:
     else:
         stem = "verdict.gpu" if by == "goodput_per_gpu_ratio" else "verdict.goodput"
         key, change = (f"{stem}_more", ratio - 1) if ratio > 1 else (f"{stem}_less", 1 - ratio)
-    return text(key, percent=percent(change), ratio=shown)
+    return " ".join([text(key, percent=percent(change), ratio=shown), disagreement(answer)]).rstrip()
+
+
+def disagreement(answer: Answer) -> str:
+    """The other ratio, where it falls in another band than the one that decided."""
+    verdict = answer["verdict"]
+    rule = VerdictRule.model_validate(answer["scenario"]["verdict"])
+    other = "goodput_per_dollar_ratio" if verdict["decided_by"] == "cost_ratio" else "cost_ratio"
+    ratio, decisive = verdict[other], verdict[verdict["decided_by"]]
+    if ratio is None or band_of(rule, ratio) == band_of(rule, decisive):
+        return ""
+    return text(f"verdict.other_{other}", ratio=ratio_text(ratio), band=text(f"band.{band_of(rule, ratio)}"))
+
+
+def unknown(answer: Answer) -> str:
+    """The fleet that cannot be judged because nobody published a figure it needs; empty where both can."""
+    for fleet in ("disaggregated", "colocated"):
+        if (answer[fleet].get("infeasible") or {}).get("limit") == "missing_figure":
+            return fleet
+    return ""
 
 
 def flips_text(answer: Answer, here: Mapping[str, float]) -> str:
@@ -91,24 +127,28 @@ def flips_text(answer: Answer, here: Mapping[str, float]) -> str:
     A break-even says on which side splitting pays; the answer flips on crossing it from here.
     """
     verdict = answer["verdict"]
-    found = []
+    found: list[tuple[float, str]] = []
     for flip in verdict["break_even"]:
         value, key = flip["value"], str(flip["key"])
         if value is None:
             continue
-        if key in here:
-            side = "below" if here[key] > value else "above"
-        else:
+        stand = here.get(key)
+        if stand is None or stand <= 0 or value <= 0:
             pays = verdict["decision"] != "stay_colocated"
-            side = "below" if (flip["direction"] == "above") == pays else "above"
+            side, distance = "below" if (flip["direction"] == "above") == pays else "above", math.inf
+        else:
+            side, distance = "below" if stand > value else "above", abs(math.log(value / stand))
         label = flip_label(key)
         unit = "" if label.endswith(str(flip["unit"])) else str(flip["unit"])
-        found.append(text(f"flip.{side}", what=plain(label), value=plain(with_unit(value, unit))))
-    return " or ".join(found[:_FLIPS]) if found else text("verdict.no_flip")
+        found.append((distance, text(f"flip.{side}", what=plain(label), value=plain(with_unit(value, unit)))))
+    nearest = [words for _, words in sorted(found, key=lambda pair: pair[0])]
+    return " or ".join(nearest[:_FLIPS])
 
 
 def flip_label(key: str) -> str:
     """A slider's name within a sentence, without its unit."""
+    if key.startswith("money.usd_per_hour."):
+        return text("flip.price", what=key.rpartition(".")[2])
     try:
         label = text(f"field.{key}")
     except KeyError:
@@ -138,10 +178,11 @@ def headline(answer: Answer, kind: str) -> None:
             text(
                 "metric.goodput_per_usd" if by_cost else "metric.goodput_per_gpu", kind=text(f"kind.{kind}")
             ),
-            text("metric.cannot") if ratio is None else f"{ratio_text(ratio)}×",
-            None if ratio is None else percent_change(ratio - 1),
-            delta_color="normal",
-            delta_description=text("metric.against_ratio"),
+            "–" if ratio is None else f"{ratio_text(ratio)}×",
+            text("metric.no_ratio") if ratio is None else percent_change(ratio - 1),
+            delta_color="off" if ratio is None else "normal",
+            delta_arrow="off" if ratio is None else "auto",
+            delta_description=None if ratio is None else text("metric.against_ratio"),
             help=text("metric.goodput_help"),
             border=True,
         )

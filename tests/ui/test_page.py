@@ -1,0 +1,187 @@
+"""The page from a visitor's side, without a browser: what it shows, keeps in the address and refuses."""
+
+import re
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from pdexplorer.ui.launch import PAGE
+
+
+def visit(**query):
+    page = AppTest.from_file(str(PAGE), default_timeout=60)
+    for key, value in query.items():
+        page.query_params[key] = value
+    page.run()
+    assert not page.exception
+    return page
+
+
+def verdict(page):
+    return next(m.value for m in page.markdown if m.value.startswith("#### "))
+
+
+def address(page):
+    return {key: value[0] if isinstance(value, list) else value for key, value in page.query_params.items()}
+
+
+def change(page, key, value):
+    page.number_input(key=f"in.{key}").set_value(value).run()
+    assert not page.exception
+    return page
+
+
+@pytest.fixture(scope="module")
+def opened():
+    return visit()
+
+
+def test_the_answer_is_there_on_load(opened):
+    assert re.search(r":material/\w+:", verdict(opened))
+    assert len(opened.metric) == 4
+    assert all("estimated" in metric.label for metric in opened.metric)
+    assert len(opened.get("vega_lite_chart")) == 2
+    assert not opened.warning
+
+
+def test_opening_leaves_the_address_alone(opened):
+    assert address(opened) == {}
+
+
+def test_an_edit_is_in_the_address_and_reopens_the_same():
+    page = change(visit(preset="rag_h100"), "workload.input_tokens", 12_500.0)
+    query = address(page)
+    assert query["preset"] == "rag_h100"
+    assert query["workload.input_tokens"] == "12500"
+    assert {"v", "hash"} <= set(query)
+    again = visit(**query)
+    assert verdict(again) == verdict(page)
+    assert [m.value for m in again.metric] == [m.value for m in page.metric]
+    assert not again.warning
+
+
+def test_slider_and_box_show_the_same_number():
+    page = change(visit(), "workload.output_tokens", 777.0)
+    assert page.select_slider(key="slide.workload.output_tokens").value == 777.0
+    page.select_slider(key="slide.workload.output_tokens").set_value(1000.0).run()
+    assert page.number_input(key="in.workload.output_tokens").value == 1000.0
+
+
+def test_a_preset_takes_nothing_over_from_before():
+    page = change(visit(), "workload.input_tokens", 12_500.0)
+    names = page.selectbox(key="in.preset").options
+    assert len(names) >= 10
+    page.selectbox(key="in.preset").select_index(3).run()
+    assert not page.exception
+    assert set(address(page)) == {"preset", "v", "hash"}
+
+
+def test_a_bad_link_opens_and_says_which_keys_and_why():
+    page = visit(
+        **{"preset": "nope", "workload.input_tokens": "999999999", "foo": "bar", "slo.ttft_s": "nan"}
+    )
+    said = page.warning[0].value.replace("\\", "")
+    for part in (
+        "preset = nope",
+        "workload.input_tokens = 999999999",
+        "2,000,000",
+        "foo = bar",
+        "slo.ttft_s = nan",
+    ):
+        assert part in said
+
+
+def test_a_link_from_another_version_or_preset_is_told():
+    page = visit(preset="rag_h100", v="0.0", hash="00000000")
+    said = " ".join(w.value for w in page.warning)
+    assert "version" in said
+    assert "changed" in said
+
+
+def test_a_links_words_are_never_markup():
+    page = visit(**{"foo": "[x](javascript:alert(1)) :red[y] <img src=x>"})
+    said = re.sub(r"\\.", "", page.warning[0].value)
+    assert not set("[]<>") & set(said)
+
+
+def test_a_refused_edit_is_said_and_undone():
+    page = visit()
+    page.session_state["group.workload"] = True
+    page.run()
+    page.text_input(key="in.workload.input_p95_tokens").set_value("banana").run()
+    assert "workload.input_p95_tokens" in page.warning[0].value.replace("\\", "")
+    assert page.text_input(key="in.workload.input_p95_tokens").value != "banana"
+
+
+@pytest.mark.parametrize(
+    "group", ["model", "workload", "slo", "colocated", "pools", "network", "engine", "compare"]
+)
+def test_a_folded_group_opens(group):
+    page = visit()
+    before = len(page.main)
+    page.session_state[f"group.{group}"] = True
+    page.run()
+    assert not page.exception
+    assert before
+
+
+def test_a_missing_figure_can_be_set_right_there():
+    key = "overrides.ascend_910b.memory_bandwidth_gb_per_s"
+    page = visit(**{"prefill.accelerator": "ascend_910b", "decode.accelerator": "ascend_910b"})
+    said = " ".join(m.value for m in page.markdown).replace("\\", "")
+    assert "No published figure for Ascend 910B memory bandwidth (GB/s); set it yourself" in said
+    change(page, key, 1600.0)
+    assert address(page)[key] == "1600"
+    said = " ".join(m.value for m in page.markdown).replace("\\", "")
+    assert "No published figure for Ascend 910B memory bandwidth" not in said
+
+
+def test_a_missing_price_can_be_set_right_there():
+    key = "money.usd_per_hour.rtx_pro_5000_48"
+    page = visit(**{"model.name": "qwen3_8b", "prefill.accelerator": "rtx_pro_5000_48"})
+    said = " ".join(m.value for m in page.markdown).replace("\\", "")
+    assert "No published figure for RTX PRO 5000" in said
+    change(page, key, 1.5)
+    assert address(page)[key] == "1.5"
+    said = " ".join(m.value for m in page.markdown).replace("\\", "")
+    assert "No published figure for RTX PRO 5000" not in said
+    assert any("USD" in m.label for m in page.metric)
+
+
+def test_simulation_runs_on_request_and_goes_stale():
+    page = visit()
+    page.number_input(key="simulation.requests").set_value(100).run()
+    assert len(page.dataframe) == 0
+    page.button(key="simulation.run").click().run()
+    assert not page.exception
+    assert len(page.dataframe) == 1
+    assert len(page.get("vega_lite_chart")) == 4
+    change(page, "workload.output_tokens", 123.0)
+    assert len(page.dataframe) == 0
+
+
+@pytest.mark.parametrize(("tab", "frames"), [("Candidates", 1), ("Sources", 2), ("Link", 0)])
+def test_other_tabs_work_only_while_open(tab, frames):
+    page = visit()
+    assert not page.dataframe
+    page.session_state["tabs"] = tab
+    page.run()
+    assert not page.exception
+    assert len(page.dataframe) == frames
+
+
+def test_a_pasted_trace_is_replayed_and_a_broken_one_refused():
+    page = visit()
+    page.button_group(key="simulation.source").set_value("trace").run()
+    rows = "TIMESTAMP,ContextTokens,GeneratedTokens\n" + "".join(
+        f"2023-11-16 18:17:{second:02d}.0000000,{400 + second},{20 + second}\n" for second in range(20)
+    )
+    page.text_area(key="trace.text").set_value(rows).run()
+    assert not page.exception
+    assert any("20 requests" in caption.value for caption in page.caption)
+    page.button(key="simulation.run").click().run()
+    assert not page.exception
+    assert len(page.dataframe) == 1
+    page.text_area(key="trace.text").set_value(rows + "not,a,row\n").run()
+    assert not page.exception
+    assert "trace cannot be read" in page.error[0].value
