@@ -168,7 +168,8 @@ def _entry(part: str, raw: dict[str, Any]) -> Any:
     if missing:
         where = f"{part} entry of {raw.get('accelerator', '?')}"
         raise ValueError(f"efficiencies.toml: {where} lacks {', '.join(sorted(missing))}")
-    fit = Fit(**{key: raw.get(key) for key in _FIT_KEYS})
+    known: dict[str, Any] = {key: raw.get(key) for key in _FIT_KEYS}
+    fit = Fit(**known)
     return _PARTS[part](**{key: raw[key] for key in numbers}, fit=fit)
 
 
