@@ -1,5 +1,6 @@
 """What `evaluate` and `simulate` print for people: the verdict in words, then two columns with units."""
 
+import re
 import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -10,6 +11,8 @@ Answer = Mapping[str, Any]
 _WIDTH = 100
 _FLEETS = ("colocated", "disaggregated")
 _MOST = 3
+_SOURCE = re.compile(r"(?P<what>.*?): (?P<kind>datasheet|published|measured|fitted|derived|assumed|user)\b")
+_BUSY = ("instances", "prefill", "decode", "link", "kv_memory")
 _PARTS = ("prefill", "decode", "kv_transfer", "scheduling_idle", "total")
 
 
@@ -31,8 +34,7 @@ def print_evaluation(title: str, answer: Answer, sources: Sequence[str]) -> None
     print()
     _print_fleets(answer)
     if sources:
-        print()
-        _wrapped("rests on  ", "; ".join(sources))
+        _print_sources(sources)
 
 
 def print_simulation(title: str, answers: Answer) -> None:
@@ -50,6 +52,7 @@ def _print_fleets(answers: Answer) -> None:
         return (label, unit, *values)
 
     rows = [
+        row("design", "", [_design(side["design"]) for side in sides]),
         row("instances", "", [_instances(side["instances"]) for side in sides]),
         row("GPUs", "", [_number(side["gpus"]) for side in sides]),
         row("goodput", "/s", [_number(side["goodput_per_s"]) for side in sides]),
@@ -104,9 +107,29 @@ def _instances(value: Any) -> str:
 
 
 def _busy(utilisation: Answer | None) -> str:
-    if not utilisation:
-        return "-"
-    return ", ".join(f"{name} {value:.0%}"[:-1] for name, value in utilisation.items() if value is not None)
+    found = {name: (utilisation or {}).get(name) for name in _BUSY}
+    return ", ".join(f"{name} {value * 100:.0f}" for name, value in found.items() if value is not None) or "-"
+
+
+def _design(design: Mapping[str, Any]) -> str:
+    if "accelerator" in design:
+        return f"{design['accelerator']} TP{design['tp']}, chunks of {design['chunk_tokens']:,} tokens"
+    if "prefill" in design:
+        pools = [f"{design[role]} TP{design[f'{role}_tp']}" for role in ("prefill", "decode")]
+        return f"{' to '.join(pools)}, {design['link']}"
+    return "-"
+
+
+def _print_sources(sources: Sequence[str]) -> None:
+    """What the answer rests on, grouped by kind; citations are left to the catalogue."""
+    groups: dict[str, list[str]] = {}
+    for source in sources:
+        found = _SOURCE.match(source)
+        kind, what = (found["kind"], found["what"]) if found else ("also", source)
+        groups.setdefault(kind, []).append(what)
+    print("\nrests on (pdexplorer catalog accelerators|models|networks --json has each source)")
+    for kind, what in groups.items():
+        _wrapped(f"  {kind:<10}", "; ".join(what))
 
 
 def _number(value: float | None, scale: float = 1.0) -> str:
