@@ -3,9 +3,8 @@
 from collections.abc import Callable
 
 import simpy
-from simpy.events import Event
 
-from pdexplorer.simulator.events import call_at
+from pdexplorer.simulator.events import Call
 from pdexplorer.simulator.sequence import Sequence
 from pdexplorer.workload.requests import Requests
 
@@ -54,9 +53,9 @@ class Source:
 
     def _await_next(self) -> None:
         if self.next < self.total:
-            call_at(self.env, self.arrival_s[self.next] + self.router_overhead_s, self._on_time)
+            Call(self.env, self.arrival_s[self.next] + self.router_overhead_s, self._on_time)
 
-    def _arrive(self, event: Event) -> None:
+    def _arrive(self, event: Call) -> None:
         row = self.next
         self.next = row + 1
         self._await_next()
@@ -66,4 +65,5 @@ class Source:
         sequence = self._make(self.next, self.env.now)
         self.next += 1
         # Delivered by an event of its own: a request that leaves at once must not recurse into the next.
-        call_at(self.env, self.env.now + self.router_overhead_s, lambda event: self.deliver(sequence))
+        due_s = self.env.now + self.router_overhead_s
+        Call(self.env, due_s, lambda event: self.deliver(sequence))

@@ -7,7 +7,7 @@ import simpy
 
 from pdexplorer.simulator.arrivals import Source
 from pdexplorer.simulator.engine import Engine
-from pdexplorer.simulator.events import call_at
+from pdexplorer.simulator.events import Call
 from pdexplorer.simulator.gaps import GapHistogram
 from pdexplorer.simulator.options import SimulationOptions
 from pdexplorer.simulator.records import (
@@ -56,7 +56,7 @@ class Colocated:
         """Replay until every request has left or the horizon is reached."""
         env = self.env
         if self.options.horizon_s is not None:
-            call_at(env, self.options.horizon_s, lambda event: self._stop())
+            Call(env, self.options.horizon_s, lambda event: self._stop())
         if len(self.requests):
             env.run(until=self.done)
         now_s = float(env.now)

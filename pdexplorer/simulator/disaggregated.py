@@ -15,7 +15,7 @@ import simpy
 
 from pdexplorer.simulator.arrivals import Source
 from pdexplorer.simulator.engine import Engine
-from pdexplorer.simulator.events import call_at
+from pdexplorer.simulator.events import Call
 from pdexplorer.simulator.gaps import GapHistogram
 from pdexplorer.simulator.link import Flow, Link
 from pdexplorer.simulator.options import SimulationOptions
@@ -81,6 +81,8 @@ class Disaggregated:
         self.source = Source(
             env, requests, self._arrive, options.router_overhead_s, options.closed_loop_concurrency
         )
+        # Bound once: a replay makes hundreds of thousands of events.
+        self._on_start, self._on_sent, self._on_received = self._start, self._sent, self._received
         self.sampled = (0.0, 0.0)
         self.sampler = Sampler(env, self._sample, options.samples, self.source.last_arrival_s)
 
@@ -88,7 +90,7 @@ class Disaggregated:
         """Replay until every request has left or the horizon is reached."""
         env = self.env
         if self.options.horizon_s is not None:
-            call_at(env, self.options.horizon_s, lambda event: self._stop())
+            Call(env, self.options.horizon_s, lambda event: self._stop())
         if len(self.requests):
             env.run(until=self.done)
         now_s = float(env.now)
@@ -155,7 +157,7 @@ class Disaggregated:
         sequence.transfer_start_s = start_s = self.env.now + duration_s / layers
         ahead = self.kv_bytes[sequence.index] * (layers - 1) / layers
         flow = sequence.flow = self._flow(sequence, ahead)
-        call_at(self.env, start_s, lambda event: self.link.send(flow))
+        Call(self.env, start_s, self._on_start, payload=flow)
 
     def prefilled(self, sequence: Sequence) -> None:
         """Prefill is over: send what has not been sent, once there is room for it."""
@@ -174,11 +176,11 @@ class Disaggregated:
         if sequence.reserved:
             self._moving(sequence)
             last_layer = self.kv_bytes[sequence.index] / self.overlap_layers
-            if sequence.flow.done:
-                sequence.flow = self._flow(sequence, last_layer)
-                self.link.send(sequence.flow)
+            flow = sequence.flow
+            if flow is None or flow.done:
+                self.link.send(self._flow(sequence, last_layer))
             else:
-                self.link.extend(sequence.flow, last_layer)
+                self.link.extend(flow, last_layer)
             return
         index = sequence.decode_instance
         if index < 0:
@@ -210,9 +212,10 @@ class Disaggregated:
             self.link.send(self._flow(sequence, self.kv_bytes[sequence.index]))
 
     def _flow(self, sequence: Sequence, size_bytes: float) -> Flow:
-        return Flow(
-            sequence.prefill_instance, sequence.decode_instance, size_bytes, lambda: self._sent(sequence)
-        )
+        return Flow(sequence.prefill_instance, sequence.decode_instance, size_bytes, self._on_sent, sequence)
+
+    def _start(self, event: Call) -> None:
+        self.link.send(event.payload)
 
     def _moving(self, sequence: Sequence) -> None:
         """Its prefill is over and only the transfer is left."""
@@ -225,15 +228,17 @@ class Disaggregated:
         if sequence.prefill_end_s != sequence.prefill_end_s:
             return  # NaN: the layers so far have arrived, the last is still computed
         sequence.transfer_end_s = self.env.now + self.after_bytes_s
-        call_at(self.env, sequence.transfer_end_s, lambda event: self._received(sequence))
+        Call(self.env, sequence.transfer_end_s, self._on_received, payload=sequence)
 
-    def _received(self, sequence: Sequence) -> None:
-        prefill = self.prefills[sequence.prefill_instance]
-        prefill.moving(-1)
-        prefill.release(sequence)
+    def _received(self, event: Call) -> None:
+        sequence: Sequence = event.payload
+        sequence.flow = None
         engine = self.engines[sequence.decode_instance]
         engine.in_transfer -= 1
         engine.receive(sequence)
+        prefill = self.prefills[sequence.prefill_instance]
+        prefill.moving(-1)
+        prefill.release(sequence)
 
     # --- leaving ---
 

@@ -17,10 +17,9 @@ from collections import deque
 from collections.abc import Callable
 
 import simpy
-from simpy.events import Event
 
 from pdexplorer.simulator.batch import DecodeBatch
-from pdexplorer.simulator.events import AFTER_ARRIVALS, call_at
+from pdexplorer.simulator.events import AFTER_ARRIVALS, Call, alone_now
 from pdexplorer.simulator.gaps import GapHistogram
 from pdexplorer.simulator.kv import BlockPool
 from pdexplorer.simulator.policies import POLICIES, Chunk
@@ -67,7 +66,7 @@ class Engine:
         self.admitted: list[Sequence] = []
         self.admissions = 0
 
-        self.step_end: Event | None = None  # of the step now running, or of a start at this very time
+        self.step_end: Call | None = None  # of the step now running, or of a start at this very time
         self.chunks: list[Chunk] = []
         self.decoding = False
         self.running = False
@@ -95,11 +94,13 @@ class Engine:
         blocks = kv.blocks_of(context - 1)
         if self.running and self.decoding and self.decodes.size:
             # The running stretch takes blocks as it goes: those begun are gone, later ones may cut it short.
-            begun = self._taken(self.env.now)
-            if blocks + begun > kv.free - kv.watermark:
-                return False
+            most = (self.steps // kv.block_tokens + 1) * self.decodes.size
+            if blocks + most > kv.free - kv.watermark:
+                if blocks + self._taken(self.env.now) > kv.free - kv.watermark:
+                    return False
+                fit = kv.steps_that_fit(self.decodes.iteration, self.steps, self.decodes.size, blocks)
+                self._shorten(fit)
             kv.free -= blocks
-            self._shorten(kv.steps_that_fit(self.decodes.iteration, self.steps, self.decodes.size))
         elif kv.admits(blocks):
             kv.free -= blocks
         else:
@@ -146,7 +147,10 @@ class Engine:
 
     def _attend(self, changes_step: bool) -> None:
         if self.step_end is None:
-            self.step_end = call_at(self.env, self.env.now, self._on_step, AFTER_ARRIVALS)
+            if alone_now(self.env):
+                self._step(None)
+                return
+            self.step_end = Call(self.env, self.env.now, self._on_step, AFTER_ARRIVALS)
         elif changes_step and self.steps > 1:
             self._shorten(self._steps_until(self.env.now))
 
@@ -173,11 +177,11 @@ class Engine:
         if steps < self.steps:
             self.steps = steps
             self.end_s = self.start_s + steps * (self.base_s + steps * self.ramp_s)
-            self.step_end = call_at(self.env, self.end_s, self._on_step, AFTER_ARRIVALS)
+            self.step_end = Call(self.env, self.end_s, self._on_step, AFTER_ARRIVALS)
 
     # --- steps ---
 
-    def _step(self, event: Event) -> None:
+    def _step(self, event: Call | None) -> None:
         """A step ends here, or an idle instance was woken; start the next."""
         if event is not self.step_end:
             return  # the stretch was cut since
@@ -242,7 +246,7 @@ class Engine:
         self.base_s = base_s
         self.ramp_s = ramp_s
         self.end_s = now_s + steps * (base_s + steps * ramp_s)
-        self.step_end = call_at(self.env, self.end_s, self._on_step, AFTER_ARRIVALS)
+        self.step_end = Call(self.env, self.end_s, self._on_step, AFTER_ARRIVALS)
 
     def _account(self, elapsed_s: float) -> None:
         share = self.prefill_share

@@ -35,9 +35,9 @@ class BlockPool:
         """Take the blocks of that many decode iterations from `iteration` on."""
         self.free -= self.taken(iteration, steps, batch)
 
-    def steps_that_fit(self, iteration: int, steps: int, batch: int) -> int:
-        """At most `steps`: how many iterations the free blocks carry."""
-        size, free = self.block_tokens, self.free
+    def steps_that_fit(self, iteration: int, steps: int, batch: int, reserved: int = 0) -> int:
+        """At most `steps`: how many iterations the free blocks carry, less those to be reserved."""
+        size, free = self.block_tokens, self.free - reserved
         if -(-steps // size) * batch <= free or self.taken(iteration, steps, batch) <= free:
             return steps
         cycles = free // batch

@@ -10,26 +10,32 @@ equally far, so its next to end is the top of a heap.
 from collections import deque
 from collections.abc import Callable
 from heapq import heappop, heappush
+from typing import Any
 
 import simpy
-from simpy.events import Event
 
-from pdexplorer.simulator.events import call_at
+from pdexplorer.simulator.events import Call
 from pdexplorer.simulator.specs import LinkSpec
 
 
 class Flow:
-    """One transfer, or the part of it that has been handed over. on_done() is called as the last byte
-    arrives.
-    """
+    """A sequence's transfer, or the part of it handed over; on_done(sequence) comes with the last byte."""
 
-    __slots__ = ("active", "decode", "done", "on_done", "prefill", "size_bytes", "until_bytes")
+    __slots__ = ("active", "decode", "done", "on_done", "prefill", "sequence", "size_bytes", "until_bytes")
 
-    def __init__(self, prefill: int, decode: int, size_bytes: float, on_done: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        prefill: int,
+        decode: int,
+        size_bytes: float,
+        on_done: Callable[[Any], None],
+        sequence: Any,
+    ) -> None:
         self.prefill = prefill
         self.decode = decode
         self.size_bytes = size_bytes
         self.on_done = on_done
+        self.sequence = sequence
         self.active = False
         self.done = False
         self.until_bytes = 0.0
@@ -48,7 +54,7 @@ class _Ingress:
         self.rate = 0.0
         self.moved_bytes = 0.0
         self.since_s = 0.0
-        self.event: Event | None = None
+        self.event: Call | None = None
 
 
 class Link:
@@ -66,6 +72,7 @@ class Link:
         self.egress_bytes = [0.0] * prefill_instances
         self.ingress_bytes = [0.0] * decode_instances
         self.started = 0
+        self._on_end = self._end
         self.fabric_may_bind = spec.fabric_fraction < 1.0
         self.fabric_binds = False
 
@@ -139,9 +146,10 @@ class Link:
         while heap and (heap[0][2].done or heap[0][0] != heap[0][2].until_bytes):
             heappop(heap)  # extended since
         wait_s = (heap[0][0] - ingress.moved_bytes) / ingress.rate
-        ingress.event = call_at(self.env, ingress.since_s + wait_s, lambda event: self._end(ingress, event))
+        ingress.event = Call(self.env, ingress.since_s + wait_s, self._on_end, payload=ingress)
 
-    def _end(self, ingress: _Ingress, event: Event) -> None:
+    def _end(self, event: Call) -> None:
+        ingress: _Ingress = event.payload
         if event is not ingress.event:
             return  # rates have changed since
         until_bytes, _, flow = heappop(ingress.heap)
@@ -160,4 +168,4 @@ class Link:
         queue.popleft()
         if queue:
             self._start(queue[0])
-        flow.on_done()
+        flow.on_done(flow.sequence)

@@ -9,9 +9,8 @@ from collections import deque
 from typing import Protocol
 
 import simpy
-from simpy.events import Event
 
-from pdexplorer.simulator.events import AFTER_ARRIVALS, call_at
+from pdexplorer.simulator.events import AFTER_ARRIVALS, Call, alone_now
 from pdexplorer.simulator.sequence import PREFILLING, Sequence
 from pdexplorer.simulator.specs import PrefillSpec
 from pdexplorer.simulator.usage import BLOCKED, BUSY, IDLE, InstanceUsage
@@ -46,7 +45,7 @@ class PrefillInstance:
         self.free_blocks = spec.kv_blocks
         self.transfers = 0  # under way after prefill, holding KV here
         self.running: list[Sequence] = []
-        self.step_event: Event | None = None
+        self.step_event: Call | None = None
         self.start_s = 0.0
         self.usage = InstanceUsage()
         self._on_step = self._step
@@ -54,7 +53,10 @@ class PrefillInstance:
     def attend(self) -> None:
         """Something came in, or KV was freed: start if no step runs."""
         if self.step_event is None:
-            self.step_event = call_at(self.env, self.env.now, self._on_step, AFTER_ARRIVALS)
+            if alone_now(self.env):
+                self._step(None)
+                return
+            self.step_event = Call(self.env, self.env.now, self._on_step, AFTER_ARRIVALS)
 
     def moving(self, transfers: int) -> None:
         """That many more transfers, or fewer, are under way from here."""
@@ -82,7 +84,7 @@ class PrefillInstance:
             self.running = []
         self.usage.enter(BUSY, now_s)
 
-    def _step(self, event: Event) -> None:
+    def _step(self, event: Call | None) -> None:
         now_s = self.env._now
         if self.running:
             self.usage.prefill_busy_s += now_s - self.start_s
@@ -101,7 +103,7 @@ class PrefillInstance:
         self.running = batch
         self.start_s = now_s
         self.usage.enter(BUSY, now_s)
-        self.step_event = call_at(self.env, now_s + duration_s, self._on_step, AFTER_ARRIVALS)
+        self.step_event = Call(self.env, now_s + duration_s, self._on_step, AFTER_ARRIVALS)
         for sequence in batch:
             sequence.prefill_start_s = now_s
             self.listener.prefill_started(sequence, duration_s)

@@ -1,6 +1,9 @@
 """One request while it is in the fleet."""
 
-from pdexplorer.simulator.link import Flow
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pdexplorer.simulator.link import Flow
 
 WAITING, PREFILLING, DECODING, LEFT = range(4)
 
@@ -44,7 +47,6 @@ class Sequence:
     admitted: int  # order of admission
     cross_iteration: int  # when its context reaches the window, −1 if it has
     finish_iteration: int
-    flow: Flow  # its transfer, where layers stream during prefill
     join_context: int  # tokens its first decode iteration reads
     join_iteration: int
     join_s: float
@@ -73,3 +75,4 @@ class Sequence:
         self.preemptions = 0
         self.retries = 0
         self.reserved = False
+        self.flow: Flow | None = None  # its transfer, where layers stream during prefill

@@ -5,9 +5,8 @@ from collections.abc import Callable
 import numpy as np
 import simpy
 from numpy.typing import NDArray
-from simpy.events import Event
 
-from pdexplorer.simulator.events import AFTER_ARRIVALS, call_at
+from pdexplorer.simulator.events import AFTER_ARRIVALS, Call
 
 SERIES = ("waiting", "batch", "kv_fraction", "in_transfer", "link_fraction")
 
@@ -31,14 +30,14 @@ class Sampler:
         self.rows: list[tuple[float, ...]] = []
         self._on_time = self._take
         if points > 0:
-            call_at(env, 0.0, self._on_time, AFTER_ARRIVALS)
+            Call(env, 0.0, self._on_time, AFTER_ARRIVALS)
 
-    def _take(self, event: Event) -> None:
+    def _take(self, event: Call) -> None:
         self.rows.append((self.env.now, *self.sample()))
         if len(self.rows) >= self.limit:
             self.rows = self.rows[::2]
             self.interval_s *= 2.0
-        call_at(self.env, self.rows[-1][0] + self.interval_s, self._on_time, AFTER_ARRIVALS)
+        Call(self.env, self.rows[-1][0] + self.interval_s, self._on_time, AFTER_ARRIVALS)
 
     def arrays(self) -> dict[str, NDArray[np.float64]]:
         """time_s and the series by name."""

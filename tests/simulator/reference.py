@@ -6,7 +6,7 @@ every sequence, sums contexts, takes blocks and notes each gap.
 
 from dataclasses import dataclass
 
-from pdexplorer.simulator.events import AFTER_ARRIVALS, call_at
+from pdexplorer.simulator.events import AFTER_ARRIVALS, Call
 from pdexplorer.simulator.sequence import LEFT, WAITING
 from pdexplorer.simulator.usage import BLOCKED, BUSY, IDLE, InstanceUsage
 
@@ -84,7 +84,7 @@ class StepEngine:
 
     def wake(self):
         if self.event is None:
-            self.event = call_at(self.env, self.env.now, self.turn, AFTER_ARRIVALS)
+            self.event = Call(self.env, self.env.now, self.turn, AFTER_ARRIVALS)
 
     def account(self, now_s):
         share = self.step[2]
@@ -113,7 +113,7 @@ class StepEngine:
             self.step = (chunks, decoders, share)
             self.start_s = now_s
             self.usage.enter(BUSY, now_s)
-            self.event = call_at(self.env, now_s + duration, self.turn, AFTER_ARRIVALS)
+            self.event = Call(self.env, now_s + duration, self.turn, AFTER_ARRIVALS)
         else:
             self.step = self.event = None
             self.usage.enter(BLOCKED if self.in_transfer else IDLE, now_s)

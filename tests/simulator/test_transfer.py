@@ -7,7 +7,7 @@ import pytest
 import simpy
 
 from pdexplorer.simulator.disaggregated import Disaggregated
-from pdexplorer.simulator.events import call_at
+from pdexplorer.simulator.events import Call
 from pdexplorer.simulator.link import Flow, Link
 from pdexplorer.simulator.options import SimulationOptions
 from pdexplorer.simulator.specs import EngineSpec, LinkSpec, PrefillSpec
@@ -61,13 +61,17 @@ def test_layers_stream_under_prefill(rate_byte_per_s):
     assert result.bytes_moved == pytest.approx(MEGABYTE)
 
 
+def times_of(times, env):
+    return lambda row: times.update({row: env.now})
+
+
 def ends(spec, flows, prefills=2, decodes=2):
     """End of each transfer (start, prefill instance, decode instance, bytes)."""
     env, times = simpy.Environment(), {}
     link = Link(env, spec, prefills, decodes)
     for row, (start_s, prefill, decode, size_bytes) in enumerate(flows):
-        flow = Flow(prefill, decode, size_bytes, lambda row=row: times.update({row: env.now}))
-        call_at(env, start_s, lambda event, flow=flow: link.send(flow))
+        flow = Flow(prefill, decode, size_bytes, times_of(times, env), row)
+        Call(env, start_s, lambda event, flow=flow: link.send(flow))
     env.run()
     assert link.bytes_moved == pytest.approx(sum(flow[3] for flow in flows))
     return [times[row] for row in range(len(flows))]
