@@ -32,6 +32,8 @@ Array = NDArray[np.float64]
 _LEAST_CHUNK_TOKENS = 16.0
 _CEIL_RAMP = 0.05
 _PACKING_ROUNDS = 2
+_POOLING = 0.5
+"""Instances of a fleet pool their prefill queues like this power of as many servers of one queue."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -224,7 +226,8 @@ def colocated_wait(designs: ColocatedDesigns, flow: ColocatedFlow, instances: Ar
             instances = np.maximum(load.concurrency / (flow.in_flight + flow.utilisation), 1.0)
     mean = load.over(flow.service_s)
     second = load.over(flow.service_s**2)
-    servers = instances if load.least_loaded else np.ones_like(instances)
+    # The router sees how many requests an instance has, not how many prompt tokens wait there.
+    servers = instances**_POOLING if load.least_loaded else np.ones_like(instances)
     # A round robin spaces each instance's arrivals: every N-th of the stream.
     arrival_cv2 = load.arrival_cv2 if load.least_loaded else load.arrival_cv2 / instances
     wait = mean_wait_s(flow.utilisation, servers, mean, second / mean**2 - 1.0, arrival_cv2)

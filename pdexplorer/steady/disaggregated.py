@@ -28,6 +28,10 @@ from pdexplorer.steady.tails import mean_wait_s, wait_probability
 Array = NDArray[np.float64]
 
 _FULL = 0.999
+_INGRESS_BUSY = 0.8
+"""A decode instance online takes no more than keeps its ingress this busy: beyond, transfers queue without bound."""
+_ROUTING = 0.25
+"""Sending to the instance with the fewest tokens waits this much longer than one queue for all, for many instances."""
 _FIRST_DECODE_STEPS = 1.5
 """A request that arrives waits on average half a running step, then takes its own."""
 
@@ -145,23 +149,27 @@ class PrefillFlow:
 
 
 def prefill_flow(designs: DisaggregatedDesigns, rate_per_s: Array, instances: Array) -> PrefillFlow:
-    """Bulk queue: a step serves the prompts that arrived during the last one, at most most_prompts."""
+    """A queue whose prompts share steps up to the token budget.
+
+    A step costs a fixed part and a part per prompt. Waiting is the queue of the parts that remain when steps are
+    full, plus what is left of a running step's fixed part; a prompt is done when its whole step is.
+    """
     load = designs.load
-    lone, most = designs.lone_s, designs.most_prompts
-    one, cv2 = designs.lone_mean_s, designs.lone_cv2
-    each = np.clip((most * designs.full_s - one) / np.maximum(most - 1.0, 1e-9), 0.0, one)
-    fixed = one - each
-    prompts = rate_per_s * fixed / np.maximum(1.0 - rate_per_s * each, 1e-9)
-    prompts = np.clip(prompts, 1.0, np.maximum(most, 1.0))
-    step = fixed + prompts * each
+    lone, most = designs.lone_s, np.maximum(designs.most_prompts, 1.0)
+    one, cv2, full = designs.lone_mean_s, designs.lone_cv2, designs.full_s
+    fixed = one - full
+    utilisation = rate_per_s * full
+    room = np.maximum(1.0 - utilisation, 1e-6)
+    prompts = np.minimum(np.maximum(rate_per_s * fixed / room, 1.0), most)
+    step = fixed + prompts * full
     busy = np.minimum(rate_per_s * step / prompts, 1.0)
-    utilisation = rate_per_s * designs.full_s
     servers = instances if load.least_loaded else np.ones_like(instances)
     arrival_cv2 = load.arrival_cv2 if load.least_loaded else load.arrival_cv2 / instances
     share = wait_probability(busy, servers)
-    spare = servers * np.maximum(1.0 - np.minimum(utilisation, 1.0) ** most, 1e-12)
-    wait = np.where(utilisation < 1.0, 0.5 * (arrival_cv2 + cv2) * step * share / spare, np.inf)
-    return PrefillFlow(rate_per_s, busy, utilisation, lone + (step - one), wait, share)
+    queue = mean_wait_s(utilisation, servers, full, cv2, arrival_cv2) * (1.0 + _ROUTING * (1.0 - 1.0 / servers))
+    wait = queue + 0.5 * share * np.minimum(fixed / room, most * full)
+    shared = np.minimum(wait * busy / (1.0 + busy), 0.5 * most * full) * (1.0 - 1.0 / most)
+    return PrefillFlow(rate_per_s, busy, utilisation, lone + (step - one) + shared, wait, share)
 
 
 @dataclass(frozen=True, eq=False)
@@ -240,7 +248,8 @@ def decode_score(designs: DisaggregatedDesigns, in_flight: Array, instances: Arr
     count = np.maximum(load.rate_per_s / flow.rate_per_s, 1.0) if instances is None else instances
     memory = _decode_memory(designs, in_flight, count)
     mean = designs.moved_mean_bytes
-    link = _FULL - flow.rate_per_s * mean / designs.wire.ingress_byte_per_s
+    ceiling = _FULL if load.offline else _INGRESS_BUSY
+    link = ceiling - flow.rate_per_s * mean / designs.wire.ingress_byte_per_s
     fits = np.minimum(-memory, link)
     if load.offline:
         return np.asarray(fits)
