@@ -9,6 +9,8 @@ from pdexplorer.scenario.decision_block import VerdictRule
 Decision = Literal["disaggregate", "benchmark_first", "stay_colocated", "hybrid", "infeasible"]
 """`hybrid` is never returned while routing short prompts locally is not evaluated."""
 
+_ROUNDING = 1.0 - 1e-9
+
 Basis = Literal["least_cost", "most_goodput", "equal_gpus", "fixed_fleets"]
 
 
@@ -105,7 +107,7 @@ def decide(
     band = band_of(rule, value)
     if band == "disaggregate" and against:
         band = "benchmark_first"
-    return Verdict(band, decided_by, ratios, against, clearly=value is not None and value >= rule.clearly_ratio)
+    return Verdict(band, decided_by, ratios, against, clearly=value is not None and value >= rule.clearly_ratio * _ROUNDING)
 
 
 def deciding_ratio(basis: Basis, ratios: Ratios, offline: bool = False) -> str:
@@ -119,10 +121,11 @@ def deciding_ratio(basis: Basis, ratios: Ratios, offline: bool = False) -> str:
 
 
 def band_of(rule: VerdictRule, ratio: float | None) -> Literal["disaggregate", "benchmark_first", "stay_colocated"]:
-    """Before any veto. Without a ratio nothing speaks for splitting."""
-    if ratio is None or ratio < rule.benchmark_ratio:
+    """Before any veto. Without a ratio nothing speaks for splitting. Whole fleets give exact ratios such as 13 / 10,
+    so rounding in the last digits must not move a band."""
+    if ratio is None or ratio < rule.benchmark_ratio * _ROUNDING:
         return "stay_colocated"
-    return "disaggregate" if ratio >= rule.pays_ratio else "benchmark_first"
+    return "disaggregate" if ratio >= rule.pays_ratio * _ROUNDING else "benchmark_first"
 
 
 def vetoes(rule: VerdictRule, disaggregated: Outcome, offline: bool = False) -> tuple[str, ...]:

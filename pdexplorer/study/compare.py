@@ -114,13 +114,13 @@ def _ratios(
     cost = None
     if one.cost_usd_per_hour and other.cost_usd_per_hour and one.throughput_per_s and other.throughput_per_s:
         cost = (one.cost_usd_per_hour / one.throughput_per_s) / (other.cost_usd_per_hour / other.throughput_per_s)
-    if space.scenario.compare.basis == "fixed_fleets":
+    if space.scenario.compare.basis == "fixed_fleets" and space.scenario.workload.arrivals == "closed_loop":
         return _fixed_ratios(one, other, cost)
     return Ratios(ratio(True) if priced(space) else None, ratio(False), cost)
 
 
 def _fixed_ratios(one: Outcome, other: Outcome, cost: float | None) -> Ratios:
-    """Fleets as given have one scale: their own."""
+    """Fleets as given under a fixed number in flight: what each serves of it."""
     if not one.goodput_per_s or not other.goodput_per_s or not one.gpus or not other.gpus:
         return Ratios(cost=cost)
     goodput = other.goodput_per_s / one.goodput_per_s
@@ -151,7 +151,12 @@ def _flips(
 
 def sentence_of(scenario: Scenario, verdict: Verdict, colocated: Outcome, split: Outcome) -> str:
     """One to three plain sentences: the decision, and what qualifies it."""
-    parts = [words.headline(verdict.decision, verdict.clearly, scenario.compare.basis, verdict.decided_by, verdict.ratio)]
+    offline = scenario.workload.mode == "offline"
+    parts = [
+        words.headline(
+            verdict.decision, verdict.clearly, scenario.compare.basis, verdict.decided_by, verdict.ratio, offline
+        )
+    ]
     if verdict.decided_by == "feasibility":
         for name, side in (("colocated", colocated), ("disaggregated", split)):
             if side.infeasible is not None:

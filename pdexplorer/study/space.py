@@ -106,11 +106,12 @@ def _tables(*roles: tuple[tuple[Instance, ...], int]) -> tuple[StepTable, StepTa
     kv = [float(capacity) for instance in distinct if not isinstance(capacity := kv_capacity_tokens(instance), Infeasible)]
     table = build_table(distinct, kv, largest, step_time_s)
     at = {id(instance): row for row, instance in enumerate(distinct)}
-    first, second, third = (_rows(table, [at[id(instance)] for instance in instances]) for instances, _ in roles)
+    first, second, third = (table_rows(table, [at[id(instance)] for instance in instances]) for instances, _ in roles)
     return first, second, third
 
 
-def _rows(table: StepTable, rows: list[int]) -> StepTable:
+def table_rows(table: StepTable, rows: list[int]) -> StepTable:
+    """Some of a table's instances."""
     index = np.array(rows, dtype=int)
     return replace(
         table,

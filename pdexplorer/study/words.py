@@ -1,15 +1,20 @@
 """Every sentence a person reads from the comparison, in one place, so that another language can be added beside it."""
 
+import math
+
 from pdexplorer.infeasible import Infeasible
 
 
 def number(value: float, digits: int = 3) -> str:
-    """A number with few digits and thousands separators."""
-    if value != 0.0 and abs(value) < 0.001:
+    """A number with that many significant digits, thousands separators and no exponent for large ones."""
+    if value == 0.0:
+        return "0"
+    if abs(value) < 0.001:
         return f"{value:.2g}"
-    if abs(value) >= 1000.0:
-        return f"{value:,.0f}"
-    return f"{value:.{digits}g}"
+    decimals = max(0, digits - 1 - math.floor(math.log10(abs(value))))
+    rounded = round(value, digits - 1 - math.floor(math.log10(abs(value)))) if abs(value) >= 10**digits else value
+    text = f"{rounded:,.{decimals}f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
 
 
 def seconds(value: float) -> str:
@@ -182,6 +187,7 @@ BASIS = {
     "equal_gpus": "at equal GPU counts",
     "fixed_fleets": "for the two fleets as given",
 }
+OFFLINE = "for a batch job without latency limits"
 RATIO = {
     "cost_ratio": "cost per request",
     "goodput_per_dollar_ratio": "goodput per dollar",
@@ -197,13 +203,13 @@ HYBRID = "Hybrid routing (short uncached prompts prefilled on the decode side) i
 
 def gain(ratio: float) -> str:
     """How much better splitting is, as a person says it."""
-    if ratio >= 1.0:
-        return f"{number(ratio)}×"
-    return f"only {number(ratio)}×"
+    return f"{number(ratio)}×" if ratio >= 0.995 else f"only {number(ratio)}×"
 
 
-def headline(decision: str, clearly: bool, basis: str, decided_by: str | None, ratio: float | None) -> str:
-    where = BASIS[basis]
+def headline(
+    decision: str, clearly: bool, basis: str, decided_by: str | None, ratio: float | None, offline: bool
+) -> str:
+    where = OFFLINE if offline else BASIS[basis]
     what = RATIO.get(decided_by or "", "")
     if ratio is None:
         return {
@@ -213,17 +219,21 @@ def headline(decision: str, clearly: bool, basis: str, decided_by: str | None, r
         }.get(decision, f"Stay colocated {where}: there is no ratio to compare.")
     won = f"splitting gives {gain(ratio)} the colocated {what}"
     if decided_by == "cost_ratio":
-        won = (
-            f"splitting costs {percent(1.0 - 1.0 / ratio)} less per request ({number(ratio)}×)"
-            if ratio >= 1.0
-            else f"splitting costs {percent(1.0 / ratio - 1.0)} more per request ({number(ratio)}×)"
-        )
+        won = _cheaper(ratio)
     start = {
         "disaggregate": "Disaggregate, clearly" if clearly else "Disaggregate",
         "benchmark_first": "Benchmark first",
         "stay_colocated": "Stay colocated",
     }[decision]
     return f"{start}: {where}, {won}."
+
+
+def _cheaper(ratio: float) -> str:
+    if abs(ratio - 1.0) < 0.005:
+        return "splitting costs the same per request"
+    if ratio > 1.0:
+        return f"splitting costs {percent(1.0 - 1.0 / ratio)} less per request ({number(ratio)}×)"
+    return f"splitting costs {percent(1.0 / ratio - 1.0)} more per request ({number(ratio)}×)"
 
 
 def vetoed(keys: tuple[str, ...]) -> str:
