@@ -134,7 +134,7 @@ def _app(arguments: argparse.Namespace) -> int:
 
     if not (arguments.port.isdecimal() and 0 < int(arguments.port) < 65_536):
         raise ValueError(f"--port {arguments.port}: allowed is a whole number from 1 to 65,535")
-    return launch(["--server.port", arguments.port, "--server.address", arguments.address])
+    return launch(port=int(arguments.port), address=arguments.address)
 
 
 _COMMANDS: dict[str, Callable[[argparse.Namespace], int | None]] = {

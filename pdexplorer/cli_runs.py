@@ -10,6 +10,7 @@ from pdexplorer import MODEL_VERSION
 from pdexplorer.cli_scenario import scenario_from
 from pdexplorer.cli_text import print_evaluation, print_simulation
 from pdexplorer.export.json_text import json_text
+from pdexplorer.export.per_request import write_per_request
 from pdexplorer.scenario.scenario import Scenario
 from pdexplorer.scenario.settings import apply_settings, shown
 from pdexplorer.study.compare import evaluate as evaluate_scenario
@@ -30,10 +31,10 @@ def evaluate(arguments: argparse.Namespace) -> None:
 
 def simulate(arguments: argparse.Namespace) -> None:
     """Requests one by one through the fleets that the closed form sized."""
+    options = _Options.read(arguments)
     from pdexplorer.cli_replay import Sized, replay
     from pdexplorer.workload.generate import generate_requests
 
-    options = _Options.read(arguments)
     plain, title = scenario_from(arguments.scenario, arguments.settings)
     scenario = options.with_trace(plain)
     wanted = ("colocated", "disaggregated") if arguments.fleet == "both" else (arguments.fleet,)
@@ -43,10 +44,8 @@ def simulate(arguments: argparse.Namespace) -> None:
     count = options.count(scenario)
     requests = generate_requests(scenario.workload, count, options.seed, options.rate_scale, options.window_s)
     answers, records = replay(sized, wanted, requests)
-    if arguments.per_request is not None:
-        from pdexplorer.export.per_request import write_per_request
-
-        rows = write_per_request(Path(arguments.per_request), records)
+    if options.per_request is not None:
+        rows = write_per_request(options.per_request, records)
     if arguments.json:
         head = {
             "scenario": scenario.model_dump(mode="json"),
@@ -56,13 +55,14 @@ def simulate(arguments: argparse.Namespace) -> None:
         print(json_text({**head, **answers, "model_version": MODEL_VERSION}))
         return
     print_simulation(title, answers)
-    if arguments.per_request is not None:
-        print(f"\n{rows:,} rows written to {arguments.per_request}")
+    if options.per_request is not None:
+        print(f"\n{rows:,} rows written to {options.per_request}")
 
 
 @dataclass(frozen=True)
 class _Options:
     requests: int | None
+    per_request: Path | None
     rate_scale: float
     window_s: tuple[float, float] | None
     seed: int
@@ -82,8 +82,13 @@ class _Options:
             raise ValueError(
                 f"--rate-scale {shown(arguments.rate_scale)}: allowed is a number above 0 up to 1,000,000"
             )
+        per_request = None if arguments.per_request is None else Path(arguments.per_request)
+        if per_request is not None and (per_request.is_dir() or not per_request.parent.is_dir()):
+            raise ValueError(
+                f"--per-request {shown(per_request)}: allowed is a file in an existing directory"
+            )
         seed = _whole("--seed", arguments.seed, 0, 2**63 - 1)
-        return cls(requests, rate_scale, window_s, seed, arguments.trace)
+        return cls(requests, per_request, rate_scale, window_s, seed, arguments.trace)
 
     def count(self, scenario: Scenario) -> int:
         """How many requests to draw; a trace is replayed whole unless told otherwise."""

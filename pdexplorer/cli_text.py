@@ -12,7 +12,7 @@ _WIDTH = 100
 _FLEETS = ("colocated", "disaggregated")
 _MOST = 3
 _SOURCE = re.compile(r"(?P<what>.*?): (?P<kind>datasheet|published|measured|fitted|derived|assumed|user)\b")
-_BUSY = ("instances", "prefill", "decode", "link", "kv_memory")
+_BUSY = {"instances": "GPUs", "prefill": "P", "decode": "D", "link": "link", "kv_memory": "KV memory"}
 _PARTS = ("prefill", "decode", "kv_transfer", "scheduling_idle", "total")
 
 
@@ -107,16 +107,16 @@ def _instances(value: Any) -> str:
 
 
 def _busy(utilisation: Answer | None) -> str:
-    found = {name: (utilisation or {}).get(name) for name in _BUSY}
+    found = {label: (utilisation or {}).get(name) for name, label in _BUSY.items()}
     return ", ".join(f"{name} {value * 100:.0f}" for name, value in found.items() if value is not None) or "-"
 
 
 def _design(design: Mapping[str, Any]) -> str:
     if "accelerator" in design:
-        return f"{design['accelerator']} TP{design['tp']}, chunks of {design['chunk_tokens']:,} tokens"
+        return f"{design['accelerator']} TP{design['tp']}, chunks {design['chunk_tokens']:,}"
     if "prefill" in design:
         pools = [f"{design[role]} TP{design[f'{role}_tp']}" for role in ("prefill", "decode")]
-        return f"{' to '.join(pools)}, {design['link']}"
+        return " > ".join(pools)
     return "-"
 
 

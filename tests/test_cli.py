@@ -37,7 +37,7 @@ def answer(shell: Shell, *arguments: str) -> dict[str, Any]:
 
 def test_evaluate_has_the_promised_keys(shell: Shell) -> None:
     found = answer(shell, "evaluate", "rag_h100")
-    assert set(found) == EVALUATE_KEYS
+    assert set(found) >= EVALUATE_KEYS
     assert found["hybrid"] is None
     assert set(found["verdict"]) >= VERDICT_KEYS
     for fleet in ("colocated", "disaggregated"):
