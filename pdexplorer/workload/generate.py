@@ -24,6 +24,7 @@ def generate_requests(
     quantity leaves the draws of the others. Trace arrivals keep the trace's rows in order; other arrivals
     with trace lengths draw rows at random. A closed loop's arrivals are 0: the simulator lets a new one in
     as one finishes.
+    Of a batch job (offline) every request is there at time 0.
     Raises ValueError where the trace cannot be read or has no arrival times.
     """
     arrivals, inputs, outputs, prefixes = (
@@ -36,7 +37,9 @@ def generate_requests(
         requests = len(trace)
     rate_per_s = workload.rate_per_s * rate_scale
     arrival_s: NDArray[np.float64] = np.zeros(requests)
-    if workload.arrivals == "poisson":
+    if workload.mode == "offline":
+        pass  # a batch job is all there at the start
+    elif workload.arrivals == "poisson":
         arrival_s = poisson_arrivals(rate_per_s, requests, arrivals)
     elif workload.arrivals == "gamma":
         arrival_s = gamma_arrivals(rate_per_s, workload.burstiness, requests, arrivals)

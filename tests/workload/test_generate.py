@@ -51,7 +51,8 @@ def test_prefix_hits_are_a_mixture():
     assert (all_hit.cached_tokens < all_hit.input_tokens).all()
 
 
-def test_closed_loop_requests_have_no_times_of_their_own():
+def test_closed_loop_and_batch_jobs_have_no_times_of_their_own():
+    assert (generate_requests(Workload(mode="offline"), 5, 1).arrival_s == 0).all()
     assert (generate_requests(Workload(arrivals="closed_loop"), 5, 1).arrival_s == 0).all()
 
 
