@@ -227,6 +227,7 @@ def link_kind(accelerator: Accelerator) -> str:
 
 _SIMILAR_FORMATS = {
     "fp8": ("bf16",),
+    "fp8_block": ("fp8", "bf16"),
     "int8": ("fp8", "bf16"),
     "nvfp4": ("fp8", "bf16"),
     "int4": ("bf16",),
@@ -253,7 +254,8 @@ def distance(fit: Fit, accelerator: Accelerator, engine: str, fmt: str) -> float
         form = 0.7 + 0.1 * similar.index(fit.format)
     else:
         form = 8.0 if fit.format.startswith("mla") == fmt.startswith("mla") else 100.0
-    made_by = 0.0 if fit.engine == engine else 0.5 if fit.engine == "vllm" else 0.6
+    # An engine's kernels for a format differ (block scales most), so its own for a similar format come first.
+    made_by = 0.0 if fit.engine == engine else 0.9 if fit.engine == "vllm" else 1.0
     few = 0.3 if 0 < fit.points < 8 and chip > 0 else 0.0
     return chip + form + made_by + few
 

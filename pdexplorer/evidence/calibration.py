@@ -251,9 +251,8 @@ class _Fitter:
         moe = [block for block in self.blocks if block.instance.architecture.experts]
         self._fit_family([EXPERTS], moe, _expert_format)
         for numbers, kind in ((COLLECTIVES, "nvlink"), (SHARED_LINK, "pcie")):
-            spread = [
-                b for b in self.blocks if b.instance.gpus > 1 and link_kind(b.instance.accelerator) == kind
-            ]
+            # Latent-attention rows book their collectives under other columns in decode: left out.
+            spread = [b for b in gqa if b.instance.gpus > 1 and link_kind(b.instance.accelerator) == kind]
             self._fit_family([numbers], spread, lambda block, kind=kind: kind)  # type: ignore[misc]
             self._fit_reduces(numbers, kind)
         self._fit_family(

@@ -1,0 +1,120 @@
+"""How well step times predict rows they were not fitted to.
+
+Splits of a step file, never fitting and scoring the same rows:
+- `other_models`: every model in turn is left out of the fit, on all systems, and scored where another model shares
+  its system (accelerator and engine), weight format and attention kind.
+- `other_groups`: rows without such a partner; whole (tp, phase) groups of them are left out together.
+- `zero_shot`: the same rows again, with their model left out altogether.
+- `mixed`: steps with prefill and decode together, under a fit to the file's other rows.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from pdexplorer.catalog.catalog import Catalog
+from pdexplorer.evidence.calibration import fit
+from pdexplorer.evidence.points import StepPoint
+from pdexplorer.evidence.steptime import predict_points
+
+Split = Literal["other_models", "other_groups", "zero_shot", "mixed"]
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """One row, predicted by a fit that has not seen it; None and a reason where it cannot be."""
+
+    point: StepPoint
+    predicted_ms: float | None
+    reason: str
+    split: Split
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """Errors |predicted ÷ measured − 1| of some rows; mean_log_ratio tells their common bias."""
+
+    rows: int
+    answered: int
+    median: float
+    mean: float
+    p90: float
+    mean_log_ratio: float
+
+
+def cross_validate(points: Sequence[StepPoint], catalog: Catalog) -> list[Scored]:
+    """Every row of a step file scored out of sample; rows without a partner model appear under two splits."""
+    steps = [point for point in points if point.phase != "mixed" and point.measured_ms]
+    mixed = [point for point in points if point.phase == "mixed" and point.measured_ms]
+    if mixed:
+        return _scored(steps, mixed, catalog, "mixed")
+    models_of: dict[tuple[str, ...], set[str]] = {}
+    for point in steps:
+        models_of.setdefault(system_key(point, catalog), set()).add(point.model)
+    scored = []
+    for model in sorted({point.model for point in steps}):
+        others = [point for point in steps if point.model != model]
+        own = [point for point in steps if point.model == model]
+        paired = [point for point in own if len(models_of[system_key(point, catalog)]) > 1]
+        alone = [point for point in own if len(models_of[system_key(point, catalog)]) == 1]
+        scored += _scored(others, paired, catalog, "other_models")
+        scored += _scored(others, alone, catalog, "zero_shot")
+    unpaired = [point for point in steps if len(models_of[system_key(point, catalog)]) == 1]
+    for phase in ("prefill", "decode"):
+        for shared in (False, True):
+            held = [p for p in unpaired if p.phase == phase and (p.tp > 1) == shared]
+            kept = [p for p in steps if p not in held]
+            scored += _scored(kept, held, catalog, "other_groups")
+    return scored
+
+
+def system_key(point: StepPoint, catalog: Catalog) -> tuple[str, ...]:
+    """What two models must share for one to stand in for the other: system, format and attention kind."""
+    architecture = catalog.models[point.model]
+    kind = architecture.attention
+    if architecture.window_layers:
+        kind += "+window"
+    if architecture.linear_layers:
+        kind += "+linear"
+    return point.accelerator, point.engine, point.weight_format, kind
+
+
+def summarise(scored: Iterable[Scored]) -> Summary:
+    """Errors over all rows; a row that could not be predicted counts as 100% off."""
+    rows = list(scored)
+    ratios = np.array(
+        [
+            row.predicted_ms / row.point.measured_ms
+            for row in rows
+            if row.predicted_ms and row.point.measured_ms
+        ]
+    )
+    missing = np.ones(len(rows) - ratios.size)
+    errors = np.concatenate([np.abs(ratios - 1.0), missing])
+    if not errors.size:
+        return Summary(0, 0, float("nan"), float("nan"), float("nan"), float("nan"))
+    return Summary(
+        rows=len(rows),
+        answered=int(ratios.size),
+        median=float(np.median(errors)),
+        mean=float(np.mean(errors)),
+        p90=float(np.quantile(errors, 0.9)),
+        mean_log_ratio=float(np.mean(np.log(ratios))) if ratios.size else float("nan"),
+    )
+
+
+def _scored(
+    train: Sequence[StepPoint], test: Sequence[StepPoint], catalog: Catalog, split: Split
+) -> list[Scored]:
+    if not test:
+        return []
+    fitted = fit(train, catalog, "cross-validation")
+    entries = {part: tuple(of_part) for part, of_part in fitted.entries.items()}
+    return [
+        Scored(point, predicted, reason, split)
+        for point, (predicted, reason) in zip(
+            test, predict_points(test, catalog, entries=entries), strict=True
+        )
+    ]
