@@ -8,7 +8,7 @@ from pdexplorer.catalog.architecture import Architecture
 from pdexplorer.infeasible import Infeasible
 from pdexplorer.physics.formats import bytes_per_kv_element, bytes_per_weight, missing_figure, split_formats
 from pdexplorer.physics.instance import Instance, Parallelism
-from pdexplorer.physics.parameters import expert_parameters, head_parameters
+from pdexplorer.physics.parameters import expert_parameters, head_parameters, indexed_layers
 from pdexplorer.physics.plan import dense_shape
 from pdexplorer.units import GB
 
@@ -28,14 +28,14 @@ def kv_bytes_per_token(architecture: Architecture, kv_format: str) -> float:
     """KV bytes of one token over all layers that keep it, one copy; windowed layers count (up to their window)."""
     a = architecture
     layers = a.full_layers + a.window_layers
-    return layers * _layer_token_bytes(a, kv_format) + a.full_layers * a.index_dim * (a.index_heads > 0)
+    return layers * _layer_token_bytes(a, kv_format) + indexed_layers(a) * a.index_dim
 
 
 def kv_bytes(architecture: Architecture, kv_format: str, tokens: Any) -> Any:
     """Exact KV bytes of one sequence of `tokens`: windowed layers up to their window, linear layers a constant."""
     a = architecture
     layer = _layer_token_bytes(a, kv_format)
-    unbounded = a.full_layers * (layer + a.index_dim * (a.index_heads > 0)) * tokens
+    unbounded = (a.full_layers * layer + indexed_layers(a) * a.index_dim) * tokens
     windowed = 0.0
     if a.window_layers and a.window_tokens is not None:
         windowed = a.window_layers * layer * np.minimum(tokens, a.window_tokens)

@@ -14,7 +14,7 @@ class ParameterCount:
 
 
 def attention_parameters(architecture: Architecture) -> float:
-    """Projection weights of one attention layer."""
+    """Projection weights of one attention layer, without its indexer."""
     a = architecture
     if a.attention == "mla":
         key_dim = a.mla_nope_dim + a.mla_rope_dim
@@ -25,8 +25,9 @@ def attention_parameters(architecture: Architecture) -> float:
         )
         latent = a.hidden_size * (a.mla_kv_rank + a.mla_rope_dim)
         expand = a.mla_kv_rank * a.heads * (a.mla_nope_dim + a.mla_v_dim)
-        return float(query + latent + expand + a.heads * a.mla_v_dim * a.hidden_size + index_parameters(a))
-    return float(a.hidden_size * a.head_dim * (2 * a.heads + 2 * a.kv_heads) + index_parameters(a))
+        return float(query + latent + expand + a.heads * a.mla_v_dim * a.hidden_size)
+    queries = (2 if a.output_gate else 1) * a.heads
+    return float(a.hidden_size * a.head_dim * (queries + a.heads + 2 * a.kv_heads))
 
 
 def index_parameters(architecture: Architecture) -> float:
@@ -43,9 +44,15 @@ def mlp_parameters(architecture: Architecture) -> float:
     return float(architecture.mlp_matrices * architecture.hidden_size * architecture.intermediate_size)
 
 
+def expert_width(architecture: Architecture) -> int:
+    """Width routed experts read and write."""
+    return architecture.expert_hidden_size or architecture.hidden_size
+
+
 def expert_parameters(architecture: Architecture) -> float:
     """Weights of one routed expert."""
-    return float(architecture.mlp_matrices * architecture.hidden_size * architecture.expert_intermediate_size)
+    a = architecture
+    return float(a.mlp_matrices * expert_width(a) * a.expert_intermediate_size)
 
 
 def shared_expert_parameters(architecture: Architecture) -> float:
@@ -53,6 +60,22 @@ def shared_expert_parameters(architecture: Architecture) -> float:
     a = architecture
     width = a.shared_experts * a.shared_intermediate_size
     return float(a.mlp_matrices * a.hidden_size * width)
+
+
+def indexed_layers(architecture: Architecture) -> int:
+    """Layers with a sparse-attention indexer of their own."""
+    a = architecture
+    if not a.index_heads:
+        return 0
+    return a.full_layers if a.index_layers is None else a.index_layers
+
+
+def mixer_parameters(architecture: Architecture) -> float:
+    """Weights of all token mixers: attention, its indexers, and linear layers."""
+    a = architecture
+    linear = a.linear_layer_params or attention_parameters(a)
+    softmax = (a.full_layers + a.window_layers) * attention_parameters(a)
+    return softmax + a.linear_layers * linear + indexed_layers(a) * index_parameters(a)
 
 
 def attention_layers(architecture: Architecture) -> int:
@@ -64,6 +87,8 @@ def dense_mlp_layers(architecture: Architecture) -> int:
     """Layers with a dense MLP."""
     if not architecture.intermediate_size:
         return 0
+    if architecture.dense_mlp_layers is not None:
+        return architecture.dense_mlp_layers
     return max(architecture.layers - architecture.moe_layers, 0)
 
 
@@ -75,7 +100,7 @@ def head_parameters(architecture: Architecture) -> float:
 def parameter_count(architecture: Architecture) -> ParameterCount:
     """Total and active parameters, from the shapes alone; norms and biases (below 0.1%) are left out."""
     a = architecture
-    body = attention_layers(a) * attention_parameters(a) + dense_mlp_layers(a) * mlp_parameters(a)
+    body = mixer_parameters(a) + dense_mlp_layers(a) * mlp_parameters(a)
     per_moe_layer = shared_expert_parameters(a) + a.hidden_size * a.experts
     body += a.moe_layers * per_moe_layer
     head = head_parameters(a)

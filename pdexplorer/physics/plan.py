@@ -21,6 +21,8 @@ from pdexplorer.physics.parameters import (
     dense_mlp_layers,
     expert_parameters,
     head_parameters,
+    index_parameters,
+    indexed_layers,
     mlp_parameters,
     shared_expert_parameters,
 )
@@ -157,8 +159,8 @@ def _attention_terms(instance: Instance) -> dict[str, Any]:
     pair_flop, _ = _attention_flop(a, heads, e.softmax_dims)
     _, context_flop = _attention_flop(a, max(heads, e.decode_heads_floor), e.softmax_dims)
     # The indexer scores every past token in fp8 with few small heads, whatever the top-k keeps.
-    index_flop = 2.0 * a.index_heads * a.index_dim * (a.full_layers if sparse else 0)
-    index_bytes = float(a.index_dim * (a.full_layers if sparse else 0))
+    index_flop = 2.0 * a.index_heads * a.index_dim * indexed_layers(a)
+    index_bytes = float(a.index_dim * indexed_layers(a))
     prefill_rate = _rate(instance, "bf16") * e.prefill_mfu
     decode_rate = _rate(instance, "bf16") * e.decode_mfu
     decode_bandwidth = _bandwidth(instance) * e.decode_mbu
@@ -281,19 +283,20 @@ def dense_shape(architecture: Architecture, tp: int) -> DenseShape:
     """Projections, dense MLPs, routers and shared experts of one GPU of a TP group."""
     a = architecture
     mixers = attention_layers(a)
+    indexers = indexed_layers(a) * index_parameters(a)  # whole on every GPU
+    linear = a.linear_layers * (a.linear_layer_params or attention_parameters(a)) / tp
+    softmax = a.full_layers + a.window_layers
     if a.attention == "mla":
         replicated = a.hidden_size * (a.mla_q_rank + a.mla_kv_rank + a.mla_rope_dim)
         attention = replicated + (attention_parameters(a) - replicated) / tp
-        products = router = (
-            0.0  # engines run these models' small products inside one module: attention's launches
-        )
+        products = router = 0.0  # engines run these models' small products inside one module: attention's launches
     else:
-        query = 2.0 * a.hidden_size * a.head_dim * a.heads / tp
-        attention = query + 2.0 * a.hidden_size * a.head_dim * max(a.kv_heads / tp, 1.0)
+        shared = 2.0 * a.hidden_size * a.head_dim * a.kv_heads  # keys and values; a head is never split
+        attention = (attention_parameters(a) - shared) / tp + shared * max(1.0 / tp, 1.0 / a.kv_heads)
         products = 2.0
         router = 1.0 + (2.0 if a.shared_experts else 0.0)
     mlps = dense_mlp_layers(a)
-    elements = mixers * attention + mlps * mlp_parameters(a) / tp
+    elements = softmax * attention + linear + indexers + mlps * mlp_parameters(a) / tp
     elements += a.moe_layers * (a.hidden_size * a.experts + shared_expert_parameters(a) / tp)
     kernels = mixers * products + mlps * 2.0 + a.moe_layers * router
     activations = mixers * (2.0 * a.hidden_size + 2.0 * a.heads * a.head_dim / tp)
