@@ -12,7 +12,6 @@ Preemption takes the latest admitted, frees its blocks and puts it at the head o
 prompt and generated tokens again.
 """
 
-import math
 from collections import deque
 from collections.abc import Callable
 
@@ -25,14 +24,13 @@ from pdexplorer.simulator.kv import BlockPool
 from pdexplorer.simulator.policies import POLICIES, Chunk
 from pdexplorer.simulator.sequence import DECODING, LEFT, PREFILLING, WAITING, Sequence
 from pdexplorer.simulator.specs import EngineSpec
+from pdexplorer.simulator.stretch import steps_until, stretch_s
 from pdexplorer.simulator.usage import BLOCKED, BUSY, IDLE, InstanceUsage
 from pdexplorer.simulator.work import prefill_work
 
 
 class Engine:
-    """State of one instance. on_finish(sequence) is called as a sequence leaves; on_room() after KV was
-    freed.
-    """
+    """State of one instance. on_finish(sequence) comes as a sequence leaves, on_room() after KV was freed."""
 
     def __init__(
         self,
@@ -71,7 +69,6 @@ class Engine:
         self.decoding = False
         self.running = False
         self.start_s = 0.0
-        self.end_s = 0.0
         self.steps = 0
         self.base_s = 0.0  # k iterations take k·base_s + k²·ramp_s
         self.ramp_s = 0.0
@@ -155,18 +152,7 @@ class Engine:
             self._shorten(self._steps_until(self.env.now))
 
     def _steps_until(self, now_s: float) -> int:
-        """Iterations of the running stretch up to its first boundary from now on, at least 1."""
-        elapsed_s = now_s - self.start_s
-        base, ramp = self.base_s, self.ramp_s
-        if ramp > 0.0:
-            steps = int((math.sqrt(base * base + 4.0 * ramp * elapsed_s) - base) / (2.0 * ramp)) + 1
-        else:
-            steps = int(elapsed_s / base) + 1
-        while steps > 1 and (steps - 1) * (base + (steps - 1) * ramp) >= elapsed_s:
-            steps -= 1
-        while steps * (base + steps * ramp) < elapsed_s:
-            steps += 1
-        return steps
+        return steps_until(now_s - self.start_s, self.base_s, self.ramp_s)
 
     def _taken(self, now_s: float) -> int:
         """Blocks that the iterations of the running stretch begun so far have taken."""
@@ -176,8 +162,8 @@ class Engine:
     def _shorten(self, steps: int) -> None:
         if steps < self.steps:
             self.steps = steps
-            self.end_s = self.start_s + steps * (self.base_s + steps * self.ramp_s)
-            self.step_end = Call(self.env, self.end_s, self._on_step, AFTER_ARRIVALS)
+            end_s = self.start_s + stretch_s(steps, self.base_s, self.ramp_s)
+            self.step_end = Call(self.env, end_s, self._on_step, AFTER_ARRIVALS)
 
     # --- steps ---
 
@@ -245,8 +231,8 @@ class Engine:
         self.steps = steps
         self.base_s = base_s
         self.ramp_s = ramp_s
-        self.end_s = now_s + steps * (base_s + steps * ramp_s)
-        self.step_end = Call(self.env, self.end_s, self._on_step, AFTER_ARRIVALS)
+        end_s = now_s + steps * (base_s + steps * ramp_s)
+        self.step_end = Call(self.env, end_s, self._on_step, AFTER_ARRIVALS)
 
     def _account(self, elapsed_s: float) -> None:
         share = self.prefill_share
