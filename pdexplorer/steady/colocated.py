@@ -8,7 +8,7 @@ under the reading of weights, which no engine can. Where prompts run first or un
 t_m − t_d becomes the whole time of the prompt.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -105,7 +105,7 @@ def colocated_designs(
         parts = [table.prefill_s(load.new_tokens, load.past_tokens, float(step)) for step in steps]
         alone = np.moveaxis(np.stack(parts, axis=1), 2, 0)
     return ColocatedDesigns(
-        load, table, np.asarray(budgets, float), policy, max_batch, decode_grid(table, load), table.added_s, past,
+        load, table, budgets, policy, max_batch, decode_grid(table, load), table.added_s, past,
         slope, middle, alone,
     )  # fmt: skip
 
@@ -269,7 +269,7 @@ def in_flight_bounds(designs: ColocatedDesigns) -> tuple[Array, Array]:
     """Least and most requests in flight worth trying, in the designs' shape."""
     steps = designs.load.mean_decode_steps
     low = np.broadcast_to(np.minimum(0.02, 0.02 * steps + 1e-4), designs.shape)
-    return low.copy(), np.full(designs.shape, designs.max_batch)
+    return low.copy(), np.full(designs.shape, designs.max_batch, dtype=low.dtype)
 
 
 def colocated_capacity(
@@ -298,3 +298,26 @@ def colocated_at(designs: ColocatedDesigns, per_instance: Array, instances: Arra
         return colocated_load(designs, flow, colocated_wait(designs, flow, instances))
 
     return meet(carried, np.broadcast_to(per_instance, designs.shape), low * 1e-3, high)
+
+
+def one_design(designs: ColocatedDesigns, i: int, c: int) -> ColocatedDesigns:
+    """One design of many."""
+    rows = slice(i, i + 1)
+    grid = replace(designs.grid, offset=designs.grid.offset[rows])
+    table = replace(
+        designs.table,
+        kv_tokens=designs.table.kv_tokens[rows],
+        gpus=designs.table.gpus[rows],
+        ranks=designs.table.ranks[rows],
+        added_s=designs.table.added_s[rows],
+    )
+    return replace(
+        designs,
+        table=table,
+        grid=grid,
+        budgets=designs.budgets[c : c + 1],
+        added=designs.added[rows],
+        past=designs.past[:, rows],
+        past_slope=designs.past_slope[:, rows],
+        alone_s=None if designs.alone_s is None else designs.alone_s[:, rows, c : c + 1],
+    )

@@ -23,7 +23,7 @@ from pdexplorer.steady.pool import (
 )
 from pdexplorer.steady.solve import balanced, largest, meet
 from pdexplorer.steady.table import StepTable
-from pdexplorer.steady.tails import mean_wait_s, wait_probability
+from pdexplorer.steady.tails import mean_wait_s, one_server_wait_s, wait_probability
 
 Array = NDArray[np.float64]
 
@@ -193,8 +193,8 @@ def link_flow(
     egress = prefill_rate_per_s * mean / wire.egress_byte_per_s / wire.fabric_fraction
     ingress = decode_rate_per_s * mean / wire.ingress_byte_per_s
     # A sender's transfers come as its prefills end, about as evenly as its queue serves them.
-    wait = mean_wait_s(ingress, 1.0, mean / wire.ingress_byte_per_s, cv2, 1.0)
-    wait = wait + 0.5 * mean_wait_s(egress, 1.0, mean / wire.egress_byte_per_s / wire.fabric_fraction, cv2, 1.0)
+    wait = one_server_wait_s(ingress, mean / wire.ingress_byte_per_s, cv2)
+    wait = wait + 0.5 * one_server_wait_s(egress, mean / wire.egress_byte_per_s / wire.fabric_fraction, cv2)
     exposed = time
     if wire.layerwise_overlap:
         exposed = np.maximum(time / wire.layers, time - service_s * (wire.layers - 1) / wire.layers)
@@ -296,7 +296,7 @@ def disaggregated_flow(
         service = prefill.service_s + link.exposed_s
         after = 2.0 * hop + _FIRST_DECODE_STEPS * decode.step_s
         wait, share = prefill.wait_s + link.wait_s, 1.0 - (1.0 - prefill.wait_share) * (1.0 - np.minimum(link.busy, 1.0))
-        late: Array = np.zeros((1, 1, 1, 1, 1))
+        late: Array = np.zeros((1, 1, 1, 1, 1), dtype=load.weight.dtype)
     else:
         service, after = prefill.service_s, hop + 0.0 * decode.step_s
         wait, share = prefill.wait_s, prefill.wait_share
@@ -315,8 +315,9 @@ def decode_capacity(
 ) -> tuple[Array, Array]:
     """(in flight, fits) at the largest load of one decode instance, (1, decode, y, x)."""
     shape = np.broadcast_shapes((1, len(designs.decode.gpus), 1, 1), (1, 1, *designs.cells))
-    low = np.full(shape, 0.02)
-    return largest(lambda b: decode_score(designs, b, instances), low, np.full(shape, designs.max_batch), iterations)
+    kind = designs.load.weight.dtype
+    low, high = np.full(shape, 0.02, dtype=kind), np.full(shape, designs.max_batch, dtype=kind)
+    return largest(lambda b: decode_score(designs, b, instances), low, high, iterations)
 
 
 def prefill_capacity(
@@ -355,3 +356,28 @@ def decode_at(designs: DisaggregatedDesigns, rate_per_s: Array, instances: Array
         return decode_flow(designs, in_flight, instances).rate_per_s
 
     return decode_flow(designs, meet(carried, np.broadcast_to(rate_per_s, shape), low, high), instances)
+
+
+def one_pair(designs: DisaggregatedDesigns, p: int, d: int) -> DisaggregatedDesigns:
+    """One pair of many."""
+    rows, columns = slice(p, p + 1), slice(d, d + 1)
+    wire = designs.wire
+    return replace(
+        designs,
+        prefill=_row(designs.prefill, rows),
+        decode=_row(designs.decode, columns),
+        grid=replace(designs.grid, offset=designs.grid.offset[columns]),
+        wire=replace(
+            wire,
+            moved_bytes=wire.moved_bytes[:, :, columns],
+            egress_byte_per_s=wire.egress_byte_per_s[rows],
+            ingress_byte_per_s=wire.ingress_byte_per_s[:, columns],
+        ),
+        lone_s=designs.lone_s[:, rows],
+        full_s=designs.full_s[rows],
+        most_prompts=designs.most_prompts[rows],
+    )
+
+
+def _row(table: StepTable, rows: slice) -> StepTable:
+    return replace(table, gpus=table.gpus[rows], kv_tokens=table.kv_tokens[rows], ranks=table.ranks[rows])

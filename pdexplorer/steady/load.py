@@ -1,8 +1,9 @@
 """The demand a fleet is asked to carry, as broadcastable arrays: one cell of a map each, or one for a verdict."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +11,11 @@ from numpy.typing import NDArray
 from pdexplorer.scenario.scenario import Scenario
 from pdexplorer.workload.classes import RequestClasses, request_classes
 
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
 Array = NDArray[np.float64]
+Record = TypeVar("Record", bound="DataclassInstance")
 
 LOAD_AXES = (
     "workload.input_tokens",
@@ -197,3 +202,13 @@ def _edges(inputs: Array) -> tuple[Array, Array]:
     high = np.concatenate((inner, [distinct[-1] ** 2 / inner[-1]]))
     at = np.searchsorted(distinct, inputs)
     return low[at] / distinct[at], high[at] / distinct[at]
+
+
+def single_precision(record: Record) -> Record:
+    """The same in 32 bits: maps need three digits and twice the speed."""
+    arrays = {
+        field.name: value.astype(np.float32)
+        for field in fields(record)
+        if isinstance(value := getattr(record, field.name), np.ndarray)
+    }
+    return replace(record, **arrays)

@@ -19,16 +19,8 @@ def normal_cdf(z: Number) -> Array:
     return np.asarray(1.0 / (1.0 + np.exp(-z * (1.59577 + 0.07056 * z * z))))
 
 
-def gamma_cdf(x: Number, mean: Number, variance: Number) -> Array:
-    """Gamma variable with that mean and variance below x; Wilson-Hilferty's cube root."""
-    mean = np.maximum(mean, 1e-15)
-    variance = np.maximum(variance, 1e-24)
-    root = np.cbrt(np.maximum(x, 0.0) / mean)
-    return gamma_cdf_of_root(root, 3.0 * mean / np.sqrt(variance))
-
-
 def gamma_cdf_of_root(root: Number, three_root_shape: Number) -> Array:
-    """The same from the cube root of x / mean and 3 × the square root of the shape, which callers share."""
+    """Gamma variable below x, from the cube root of x / mean and 3 × the square root of its shape (Wilson-Hilferty)."""
     return normal_cdf(three_root_shape * (root - 1.0) + 1.0 / np.maximum(three_root_shape, 1e-9))
 
 
@@ -49,14 +41,11 @@ def mean_wait_s(
     return np.where(utilisation < 1.0, wait, np.inf)
 
 
-def mixture_quantile(cdf: Any, probability: float, low: float, high: float) -> float:
-    """x with cdf(x) = probability by bisection on [low, high]; cdf maps an array of x to probabilities."""
-    for _ in range(4):
-        x = np.linspace(low, high, 17)
-        at = int(np.searchsorted(cdf(x), probability))
-        at = min(max(at, 1), 16)
-        low, high = float(x[at - 1]), float(x[at])
-    return 0.5 * (low + high)
+def one_server_wait_s(utilisation: Number, service_s: Number, service_cv2: Number) -> Array:
+    """Pollaczek-Khinchine: mean wait for one server under Poisson arrivals; infinite at full utilisation."""
+    spare = np.maximum(1.0 - utilisation, 1e-12)
+    wait = 0.5 * (1.0 + service_cv2) * service_s * utilisation / spare
+    return np.where(utilisation < 1.0, wait, np.inf)
 
 
 @cache

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pdexplorer.metrics.money import price_of
-from pdexplorer.steady.load import load_of
+from pdexplorer.steady.load import load_of, single_precision
 from pdexplorer.study import words
 from pdexplorer.study.axes import AXES, Axis, current
 from pdexplorer.study.score import (
@@ -43,7 +43,8 @@ _PRICE_SPAN = 16.0
 
 def gains(space: Space, axes: Mapping[str, Array], per_dollar: bool, iterations: int = 10, points: int = 8) -> Array:
     """Gain of splitting at unrounded scale over cells: the disaggregated goodput per cost over the colocated one."""
-    load = load_of(space.scenario, axes, points)
+    load = single_precision(load_of(space.scenario, axes, points))
+    space = space.single_precision
     colocated = colocated_cost(space, score_colocated(space, load, iterations), per_dollar)
     split = disaggregated_cost(space, score_disaggregated(space, load, axes, iterations), per_dollar)
     return gain_of(*np.broadcast_arrays(colocated, split))
@@ -218,6 +219,6 @@ def _gain_at(
     d = weights(space.decode, instance_weights(space, space.decode, False))
     p = p + network_weights(space, space.prefill, True)
     d = d + network_weights(space, space.decode, True)
-    one = np.where(colocated.fits, c[:, None, None, None] / colocated.flow.rate_per_s, np.inf).min()
+    one = np.where(colocated.fits, c[:, None, None, None] / colocated.rate_per_s, np.inf).min()
     cost = p[:, None, None, None] / split.prefill_rate_per_s + d[None, :, None, None] / split.decode.rate_per_s
     return float(one / np.where(split.fits, cost, np.inf).min())

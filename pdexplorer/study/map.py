@@ -72,7 +72,7 @@ def break_even_map(
     space = design_space(scenario, catalog)
     per_dollar = priced(space)
     axes = {x_key: x[None, :], y_key: y[:, None]}
-    few = pruned(space, axes, per_dollar)
+    few = space
     gain = np.broadcast_to(gains(few, axes, per_dollar, _ITERATIONS, _CLASSES), (len(y), len(x)))
     field = np.clip(np.log(np.clip(gain, 1e-3, 1e3)), -1.0, 1.0)
     lines = contour_lines(_straight(x_key, x), _straight(y_key, y), field, 0.0)

@@ -40,7 +40,7 @@ def pruned(space: Space, axes: Mapping[str, Array], per_dollar: bool) -> Space:
     kept = space
     if colocated is not None and colocated.fits.any():
         weight = instance_weights(space, space.colocated, per_dollar)[:, None, None, None]
-        cost = np.where(colocated.fits, weight / colocated.flow.rate_per_s, np.inf)
+        cost = np.where(colocated.fits, weight / colocated.rate_per_s, np.inf)
         close = _close(cost, (0, 1))
         rows, budgets = np.nonzero(close.any(axis=1))[0], np.nonzero(close.any(axis=0))[0]
         kept = replace(

@@ -12,10 +12,10 @@ from pdexplorer.physics.instance import Instance
 from pdexplorer.physics.transfer import nics_of
 from pdexplorer.steady.colocated import (
     ColocatedDesigns,
-    ColocatedFlow,
     colocated_capacity,
     colocated_designs,
     colocated_flow,
+    one_design,
 )
 from pdexplorer.steady.disaggregated import (
     DecodeFlow,
@@ -23,13 +23,16 @@ from pdexplorer.steady.disaggregated import (
     decode_capacity,
     decode_flow,
     disaggregated_designs,
+    one_pair,
     prefill_capacity,
 )
-from pdexplorer.steady.load import Load
+from pdexplorer.steady.load import Load, single_precision
 from pdexplorer.steady.wire import wire_of
 from pdexplorer.study.space import Space
 
 Array = NDArray[np.float64]
+
+_MANY_CELLS = 400
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +42,7 @@ class ColocatedScore:
     designs: ColocatedDesigns
     in_flight: Array
     fits: NDArray[np.bool_]
-    flow: ColocatedFlow
+    rate_per_s: Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,9 +61,21 @@ def score_colocated(space: Space, load: Load, iterations: int = 12) -> Colocated
     if not space.colocated:
         return None
     pool, engine = space.scenario.colocated, space.scenario.engine
-    designs = colocated_designs(load, space.colocated_table, space.budgets, engine.chunking, pool.max_batch)
-    in_flight, fits = colocated_capacity(designs, _pinned(pool.instances), iterations)
-    return ColocatedScore(designs, in_flight, fits, colocated_flow(designs, in_flight))
+    table = space.colocated_table
+    budgets = space.budgets.astype(load.weight.dtype)
+    designs = colocated_designs(load, table, budgets, engine.chunking, float(pool.max_batch))
+    pinned = _pinned(pool.instances, load)
+    if _cells(designs.shape) <= _MANY_CELLS:
+        in_flight, fits = colocated_capacity(designs, pinned, iterations)
+        return ColocatedScore(designs, in_flight, fits, colocated_flow(designs, in_flight).rate_per_s)
+    in_flight, fits, rate = (np.empty(designs.shape, dtype=kind) for kind in (budgets.dtype, bool, budgets.dtype))
+    for i in range(designs.shape[0]):
+        for c in range(designs.shape[1]):
+            # One design at a time keeps its arrays in the processor's cache.
+            one, at = one_design(designs, i, c), (slice(i, i + 1), slice(c, c + 1))
+            in_flight[at], fits[at] = colocated_capacity(one, pinned, iterations)
+            rate[at] = colocated_flow(one, in_flight[at]).rate_per_s
+    return ColocatedScore(designs, in_flight, fits, rate)
 
 
 def score_disaggregated(
@@ -73,18 +88,33 @@ def score_disaggregated(
     wire = wire_of(space.catalog, scenario, space.prefill, space.decode, load, axes)
     if isinstance(wire, Infeasible):
         return wire
+    if load.weight.dtype == np.float32:
+        wire = single_precision(wire)
     designs = disaggregated_designs(
         load, space.prefill_table, space.decode_table, wire, float(scenario.engine.prefill_batch_tokens),
         float(scenario.decode.max_batch), scenario.network.first_token_from == "decode",
     )  # fmt: skip
-    in_flight, decode_fits = decode_capacity(designs, _pinned(scenario.decode.instances), iterations)
-    decode = decode_flow(designs, in_flight, _pinned(scenario.decode.instances))
-    rate, fits = prefill_capacity(designs, decode, _pinned(scenario.prefill.instances), iterations)
+    many, few = _pinned(scenario.decode.instances, load), _pinned(scenario.prefill.instances, load)
+    in_flight, decode_fits = decode_capacity(designs, many, iterations)
+    decode = decode_flow(designs, in_flight, many)
+    if _cells(designs.shape) <= _MANY_CELLS:
+        rate, fits = prefill_capacity(designs, decode, few, iterations)
+        return DisaggregatedScore(designs, decode, decode_fits, rate, fits & decode_fits)
+    rate, fits = np.empty(designs.shape, dtype=in_flight.dtype), np.empty(designs.shape, dtype=bool)
+    for p in range(designs.shape[0]):
+        for d in range(designs.shape[1]):
+            one, at = one_pair(designs, p, d), (slice(p, p + 1), slice(d, d + 1))
+            flow = decode_flow(one, in_flight[:, at[1]], many)
+            rate[at], fits[at] = prefill_capacity(one, flow, few, iterations)
     return DisaggregatedScore(designs, decode, decode_fits, rate, fits & decode_fits)
 
 
-def _pinned(instances: int | None) -> Array | None:
-    return None if instances is None else np.full((1, 1, 1, 1), float(instances))
+def _pinned(instances: int | None, load: Load) -> Array | None:
+    return None if instances is None else np.full((1, 1, 1, 1), float(instances), dtype=load.weight.dtype)
+
+
+def _cells(shape: tuple[int, ...]) -> int:
+    return shape[2] * shape[3]
 
 
 def instance_weights(space: Space, instances: tuple[Instance, ...], per_dollar: bool) -> Array:
@@ -111,7 +141,7 @@ def colocated_cost(space: Space, score: ColocatedScore | None, per_dollar: bool,
     if score is None:
         return np.full((1, 1), np.inf)
     weight = instance_weights(space, space.colocated, per_dollar)[:, None, None, None] * price_ratio
-    return np.where(score.fits, weight / score.flow.rate_per_s, np.inf).min(axis=(0, 1))
+    return np.where(score.fits, weight / score.rate_per_s, np.inf).min(axis=(0, 1))
 
 
 def disaggregated_costs(space: Space, score: DisaggregatedScore, per_dollar: bool) -> Array:

@@ -17,6 +17,7 @@ from pdexplorer.steady.colocated import (
     colocated_load,
     colocated_score,
     colocated_wait,
+    one_design,
 )
 from pdexplorer.steady.load import Load
 from pdexplorer.study import words
@@ -65,7 +66,7 @@ def size_colocated(space: Space, score: ColocatedScore | None, load: Load, basis
                 "chunk_tokens": int(budget),
             }
             if feasible[i, c]:
-                rate = float(score.flow.rate_per_s[i, c, 0, 0])
+                rate = float(score.rate_per_s[i, c, 0, 0])
                 rows.append(
                     Candidate(
                         "colocated", design, rate / float(weight[i]), basis.score_unit, int(count[i, c]),
@@ -91,38 +92,16 @@ def size_colocated(space: Space, score: ColocatedScore | None, load: Load, basis
 
 def one_instance_carries(score: ColocatedScore) -> Array:
     """In the unit demand comes in, (instances, budgets)."""
-    wait = colocated_wait(score.designs, score.flow, None)
-    return np.asarray(colocated_load(score.designs, score.flow, wait))[:, :, 0, 0]
-
-
-def only(designs: ColocatedDesigns, i: int, c: int) -> ColocatedDesigns:
-    """One design of many."""
-    rows = slice(i, i + 1)
-    grid = replace(designs.grid, offset=designs.grid.offset[rows])
-    table = replace(
-        designs.table,
-        kv_tokens=designs.table.kv_tokens[rows],
-        gpus=designs.table.gpus[rows],
-        ranks=designs.table.ranks[rows],
-        added_s=designs.table.added_s[rows],
-    )
-    return replace(
-        designs,
-        table=table,
-        grid=grid,
-        budgets=designs.budgets[c : c + 1],
-        added=designs.added[rows],
-        past=designs.past[:, rows],
-        past_slope=designs.past_slope[:, rows],
-        alone_s=None if designs.alone_s is None else designs.alone_s[:, rows, c : c + 1],
-    )
+    flow = colocated_flow(score.designs, score.in_flight)
+    wait = colocated_wait(score.designs, flow, None)
+    return np.asarray(colocated_load(score.designs, flow, wait))[:, :, 0, 0]
 
 
 def outcome_at(
     space: Space, score: ColocatedScore, load: Load, fleet: ColocatedFleet, i: int, c: int, demand: float
 ) -> Outcome:
     """The fleet at the demand: latencies at its peak, money over its mean."""
-    designs = only(score.designs, i, c)
+    designs = one_design(score.designs, i, c)
     price = fleet_price(fleet, space.scenario.money)
     count = np.full((1, 1, 1, 1), float(fleet.instances))
 

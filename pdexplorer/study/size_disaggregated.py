@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +18,7 @@ from pdexplorer.steady.disaggregated import (
     decode_at,
     decode_flow,
     disaggregated_flow,
+    one_pair,
 )
 from pdexplorer.steady.load import Load
 from pdexplorer.steady.solve import meet
@@ -143,7 +143,7 @@ def _demand_rate(score: DisaggregatedScore, basis: Basis, p: int, d: int) -> flo
     if not basis.closed:
         return basis.demand_value
     designs = score.designs
-    one = _only(designs, p, d)
+    one = one_pair(designs, p, d)
     decode = decode_flow(one, score.decode.in_flight[:, d : d + 1], np.ones((1, 1, 1, 1)))
     rate = score.prefill_rate_per_s[p : p + 1, d : d + 1]
     flow = disaggregated_flow(one, rate, np.ones((1, 1, 1, 1)), decode)
@@ -198,7 +198,7 @@ def _refined(
         per = basis.per_dollar
         cost_p = instance_weights(space, space.prefill, per) + network_weights(space, space.prefill, per)
         cost_d = instance_weights(space, space.decode, per) + network_weights(space, space.decode, per)
-        designs = _only(score.designs, choice.p, choice.d)
+        designs = one_pair(score.designs, choice.p, choice.d)
         n_p = np.array([[[[float(o[0]) for o in options]]]])
         n_d = np.array([[[[float(o[1]) for o in options]]]])
         decode = decode_at(designs, basis.demand_value / n_d, n_d)
@@ -259,31 +259,6 @@ def _fleet(space: Space, best: _Choice) -> DisaggregatedFleet:
     )  # fmt: skip
 
 
-def _only(designs: DisaggregatedDesigns, p: int, d: int) -> DisaggregatedDesigns:
-    """One pair of many."""
-    rows, columns = slice(p, p + 1), slice(d, d + 1)
-    wire = designs.wire
-    return replace(
-        designs,
-        prefill=_row(designs.prefill, rows),
-        decode=_row(designs.decode, columns),
-        grid=replace(designs.grid, offset=designs.grid.offset[columns]),
-        wire=replace(
-            wire,
-            moved_bytes=wire.moved_bytes[:, :, columns],
-            egress_byte_per_s=wire.egress_byte_per_s[rows],
-            ingress_byte_per_s=wire.ingress_byte_per_s[:, columns],
-        ),
-        lone_s=designs.lone_s[:, rows],
-        full_s=designs.full_s[rows],
-        most_prompts=designs.most_prompts[rows],
-    )
-
-
-def _row(table: Any, rows: slice) -> Any:
-    return replace(table, gpus=table.gpus[rows], kv_tokens=table.kv_tokens[rows], ranks=table.ranks[rows])
-
-
 def fleet_flow(
     designs: DisaggregatedDesigns, prefill_instances: int, decode_instances: int, demand: float
 ) -> DisaggregatedFlow:
@@ -310,7 +285,7 @@ def fleet_flow(
 def _outcome_at(
     space: Space, score: DisaggregatedScore, load: Load, fleet: DisaggregatedFleet, best: _Choice, demand: float
 ) -> Outcome:
-    designs = _only(score.designs, best.p, best.d)
+    designs = one_pair(score.designs, best.p, best.d)
     price = fleet_price(fleet, space.scenario.money)
 
     def at(part: float) -> Outcome:

@@ -1,6 +1,7 @@
 """The designs that are tried: every instance of either fleet that fits, and its step times on grids."""
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from pdexplorer.physics.memory import kv_capacity_tokens
 from pdexplorer.physics.step import step_time_s
 from pdexplorer.scenario.fleet_block import Pool
 from pdexplorer.scenario.scenario import Scenario
+from pdexplorer.steady.load import single_precision
 from pdexplorer.steady.table import StepTable, build_table
 
 Array = NDArray[np.float64]
@@ -45,6 +47,16 @@ class Space:
     prefill_table: StepTable
     decode_table: StepTable
     refused: tuple[Refused, ...]
+
+    @cached_property
+    def single_precision(self) -> "Space":
+        """The same with tables in 32 bits, for maps."""
+        return replace(
+            self,
+            colocated_table=single_precision(self.colocated_table),
+            prefill_table=single_precision(self.prefill_table),
+            decode_table=single_precision(self.decode_table),
+        )
 
 
 def design_space(
