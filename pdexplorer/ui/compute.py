@@ -20,7 +20,7 @@ MAP_X, MAP_Y = "workload.input_tokens", "network.nic_gbit_per_s"
 MAP_COLUMNS, MAP_ROWS = 36, 24
 _X_RANGE = (200.0, 200_000.0)
 _Y_RANGE = (2.5, 1600.0)
-_ROUND = 1.15  # how far outside the standing range an input may lie before the axis grows
+_ROUND = 1.6  # how far outside the standing range an input may lie before the axis grows
 
 
 def presets() -> Presets:

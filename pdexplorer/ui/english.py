@@ -101,6 +101,7 @@ ENGLISH: Mapping[str, str] = {
     "metric.against": "colocated {value}",
     "metric.against_ratio": "over colocated",
     "metric.colocated_only": "colocated fleet; split cannot",
+    "metric.neither": "neither fleet can",
     "metric.split_only": "colocated cannot",
     "metric.no_ratio": "nothing to compare",
     "metric.cannot": "cannot",
@@ -128,12 +129,11 @@ ENGLISH: Mapping[str, str] = {
     "map.disaggregated": "Disaggregated wins",
     "map.colocated": "Colocated wins",
     "map.neither": "Neither meets the SLO",
-    "map.equal": "Equal",
+    "map.equal": "Within 10 %",
     "map.here": "you are here",
     "map.caption": "Gain = {basis}, *estimated*; dashed line: equal. Everything else as on the left.",
-    "map.gain_cost_ratio": "cost of colocated ÷ cost of disaggregated",
-    "map.gain_goodput_per_dollar_ratio": "goodput per dollar, disaggregated ÷ colocated",
-    "map.gain_goodput_per_gpu_ratio": "goodput per GPU, disaggregated ÷ colocated",
+    "map.goodput_per_dollar_ratio": "goodput per dollar, disaggregated ÷ colocated, each at its best scale",
+    "map.goodput_per_gpu_ratio": "goodput per GPU, disaggregated ÷ colocated, each at its best scale",
     "map.alt": "Map of the gain over input tokens and network rate. Separate pools win in {share} of it; "
     "you are at "
     "{x} input tokens and {y} Gbit/s.",

@@ -19,7 +19,6 @@ from pdexplorer.ui.formats import number, percent
 from pdexplorer.ui.texts import plain, text
 
 FLEETS = ("colocated", "disaggregated")
-_BASES = ("cost_ratio", "goodput_per_dollar_ratio", "goodput_per_gpu_ratio")
 MAP_HEIGHT = 262
 _COST_HEIGHT = {1: 78, 2: 104}  # axis and padding lie inside the height a page gives a chart
 
@@ -69,12 +68,12 @@ def cost_figure(answer: Mapping[str, Any], whys: Mapping[str, str], kind: str) -
     )
 
 
-def map_figure(result: MapResult, here: tuple[float, float], basis: str, kind: str) -> None:
+def map_figure(result: MapResult, here: tuple[float, float], kind: str) -> None:
     """The break-even map with where the scenario stands."""
     title = text("map.title", kind=text(f"kind.{kind}"))
     st.markdown(
         f"**{title}**",
-        help=text("map.caption", basis=text(f"map.gain_{basis if basis in _BASES else _BASES[0]}")),
+        help=text("map.caption", basis=text(f"map.{result.gain_key}")),
     )
     x, y = np.asarray(result.x_values, float), np.asarray(result.y_values, float)
     gain = np.asarray(result.gain, float)
@@ -83,7 +82,7 @@ def map_figure(result: MapResult, here: tuple[float, float], basis: str, kind: s
         y,
         gain,
         result.winner,
-        [_points(line) for line in result.contours],
+        result.contours,
         here,
         winner_texts(),
         text("map.here"),
@@ -179,12 +178,6 @@ def _cost_alt(frame: pd.DataFrame, currency: str) -> str:
         sentences.append(text("cost.alt_fleet", fleet=fleet, total=total, currency=currency, parts=parts))
     assert REQUESTS_PER_BAR == 1000  # the texts say "per 1,000 requests"
     return text("cost.alt", parts=" ".join(sentences))
-
-
-def _points(line: Any) -> Sequence[tuple[float, float]]:
-    if isinstance(line, tuple) and len(line) == 2 and np.ndim(line[0]) == 1 and np.size(line[0]) != 2:
-        return list(zip(np.asarray(line[0], float), np.asarray(line[1], float), strict=True))
-    return [(float(x), float(y)) for x, y in line]
 
 
 def _within(ticks: Sequence[float], values: np.ndarray[Any, Any]) -> tuple[float, ...]:

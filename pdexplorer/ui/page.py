@@ -23,7 +23,7 @@ from pdexplorer.ui.sources_tab import sources_tab
 from pdexplorer.ui.state import Asked, current, write_address
 from pdexplorer.ui.style import style
 from pdexplorer.ui.texts import plain, text
-from pdexplorer.ui.verdict_view import headline, verdict_view
+from pdexplorer.ui.verdict_view import headline, unknown, verdict_view
 
 VIEWS = ("all", "verdict", "cost", "map")
 KIND = "estimated"
@@ -73,12 +73,14 @@ def _answer(asked: Asked, presets: Presets, view: str) -> None:
         verdict_view(answer, whys, compute.standing(scenario, catalog))
         ask_for_missing(missing_figures(limits.values()), catalog)
         ask_for_prices(unpriced(scenario, catalog), catalog)
+    drawable = not unknown(answer) or any(answer[fleet]["feasible"] for fleet in limits)
+    if drawable and view in ("page", "all", "verdict"):
         headline(answer, KIND)
     with st.container(gap="xsmall"):
-        if view in ("page", "all", "cost"):
+        if drawable and view in ("page", "all", "cost"):
             cost_figure(answer, whys if view == "cost" else {}, KIND)
-        if view in ("page", "all", "map"):
-            _map(asked, answer)
+        if drawable and view in ("page", "all", "map"):
+            _map(asked)
     if view != "page":
         st.markdown(f"[{text('page.open_full')}]({to_link(scenario, asked.preset, address='/')})")
         return
@@ -86,14 +88,14 @@ def _answer(asked: Asked, presets: Presets, view: str) -> None:
     st.caption(text("page.about"))
 
 
-def _map(asked: Asked, answer: Mapping[str, Any]) -> None:
+def _map(asked: Asked) -> None:
     here = compute.here_on_map(asked.scenario, compute.catalog_for(asked.scenario))
     try:
         result = compute.mapped(asked.scenario, here)
     except ValueError as error:
         st.caption(text("error.evaluate", why=plain(str(error))))
         return
-    map_figure(result, here, str(answer["verdict"]["decided_by"]), KIND)
+    map_figure(result, here, KIND)
 
 
 def _tabs(asked: Asked, evaluation: Any, answer: Mapping[str, Any], whys: Mapping[str, str]) -> None:

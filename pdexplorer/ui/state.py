@@ -37,9 +37,7 @@ def current(presets: Presets) -> Asked:
     """The question to show: the session's, or the address's where that is new (first visit, Back)."""
     session = st.session_state
     query = dict(st.query_params.to_dict())
-    edited = session.pop("edited", False)
-    session["write_address"] = edited
-    if "asked" not in session or (query != session.get("address") and not edited):
+    if "asked" not in session or (query != session.get("address") and not session.get("edited")):
         link = parse_query(_all_values(), presets)
         session["asked"] = Asked(link.preset, link.scenario, link.refused, link.changed)
         session["address"] = query
@@ -65,9 +63,12 @@ def change(settings: Mapping[str, Any]) -> tuple[Refusal, ...]:
 
 
 def write_address(asked: Asked) -> None:
-    """Puts the question into the address after an edit: one entry in the browser's history a choice."""
+    """Puts the question into the address after an edit: one entry in the browser's history a choice.
+
+    The mark of an edit stands until here: a run that the next key press interrupts leaves it to the next run.
+    """
     session = st.session_state
-    if not session.pop("write_address", False):
+    if not session.get("edited"):
         return
     query = to_query(asked.scenario, asked.preset)
     before = dict(st.query_params.to_dict())
@@ -75,6 +76,7 @@ def write_address(asked: Asked) -> None:
     if query != before:
         st.query_params.from_dict(query)
     session["address"] = query
+    session["edited"] = False
 
 
 def _all_values() -> dict[str, list[str]]:

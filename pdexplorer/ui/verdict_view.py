@@ -192,46 +192,49 @@ def headline(answer: Answer, kind: str) -> None:
 
 def _latency(label: str, split: Answer, colocated: Answer, key: str, shown: Any, kind: str) -> None:
     value, base = _p95(split, key), _p95(colocated, key)
-    delta: str | None = None
-    note = text("metric.split_only")
-    if value is None:
-        note = text("metric.colocated_only")
-    elif base is not None and base > 0:
-        delta, note = percent_change(value / base - 1), text("metric.against", value=shown(base))
     best = base if value is None else value
+    _metric(
+        label,
+        kind,
+        text("metric.cannot") if best is None else shown(best),
+        None if value is None or not base else value / base - 1,
+        _alone(value, base) or text("metric.against", value=shown(base)),
+    )
+
+
+def _gpus(split: Answer, colocated: Answer, kind: str) -> None:
+    value, base = split["gpus"], colocated["gpus"]
+    shown = text("metric.cannot") if base is None else number(base)
+    if value is not None:
+        shown = text("metric.pools", gpus=number(value), **split["instances"])
+    _metric(
+        "metric.gpus",
+        kind,
+        shown,
+        None if value is None or not base else value / base - 1,
+        _alone(value, base) or text("metric.against", value=number(base)),
+    )
+
+
+def _metric(label: str, kind: str, value: str, change: float | None, note: str) -> None:
+    """A lower-is-better number: a fall is drawn as good; no change has no arrow."""
+    still = change is None or abs(change) < 0.005
     st.metric(
         text(label, kind=text(f"kind.{kind}")),
-        text("metric.cannot") if best is None else shown(best),
-        delta or note,
-        delta_color="inverse" if delta else "off",
-        delta_arrow="auto" if delta else "off",
-        delta_description=note if delta else None,
+        value,
+        note if still or change is None else percent_change(change),
+        delta_color="off" if still else "inverse",
+        delta_arrow="off" if still else "auto",
+        delta_description=None if still else note,
         help=text(f"{label}_help"),
         border=True,
     )
 
 
-def _gpus(split: Answer, colocated: Answer, kind: str) -> None:
-    if split["feasible"]:
-        instances = split["instances"]
-        value = text("metric.pools", gpus=number(split["gpus"]), **instances)
-        delta, pools = None, text("metric.split_only")
-        if colocated["feasible"] and colocated["gpus"]:
-            delta = percent_change(split["gpus"] / colocated["gpus"] - 1)
-            pools = text("metric.against", value=number(colocated["gpus"]))
-    else:
-        value = number(colocated["gpus"]) if colocated["feasible"] else text("metric.cannot")
-        pools, delta = text("metric.colocated_only"), None
-    st.metric(
-        text("metric.gpus", kind=text(f"kind.{kind}")),
-        value,
-        delta or pools,
-        delta_color="inverse" if delta else "off",
-        delta_arrow="auto" if delta else "off",
-        delta_description=pools if delta else None,
-        help=text("metric.gpus_help"),
-        border=True,
-    )
+def _alone(value: float | None, base: float | None) -> str:
+    if value is None:
+        return text("metric.neither" if base is None else "metric.colocated_only")
+    return text("metric.split_only") if base is None else ""
 
 
 def _p95(fleet: Answer, key: str) -> float | None:
