@@ -107,7 +107,13 @@ def decide(
     band = band_of(rule, value)
     if band == "disaggregate" and against:
         band = "benchmark_first"
-    return Verdict(band, decided_by, ratios, against, clearly=value is not None and value >= rule.clearly_ratio * _ROUNDING)
+    return Verdict(
+        band,
+        decided_by,
+        ratios,
+        against,
+        clearly=value is not None and value >= rule.clearly_ratio * _ROUNDING,
+    )
 
 
 def deciding_ratio(basis: Basis, ratios: Ratios, offline: bool = False) -> str:
@@ -120,7 +126,9 @@ def deciding_ratio(basis: Basis, ratios: Ratios, offline: bool = False) -> str:
     return "goodput_per_gpu_ratio" if ratios.goodput_per_dollar is None else "goodput_per_dollar_ratio"
 
 
-def band_of(rule: VerdictRule, ratio: float | None) -> Literal["disaggregate", "benchmark_first", "stay_colocated"]:
+def band_of(
+    rule: VerdictRule, ratio: float | None
+) -> Literal["disaggregate", "benchmark_first", "stay_colocated"]:
     """Before any veto. Without a ratio nothing speaks for splitting. Whole fleets give exact ratios such as 13 / 10,
     so rounding in the last digits must not move a band."""
     if ratio is None or ratio < rule.benchmark_ratio * _ROUNDING:
@@ -146,10 +154,9 @@ def vetoes(rule: VerdictRule, disaggregated: Outcome, offline: bool = False) -> 
 
 
 def transfer_share(disaggregated: Outcome) -> float | None:
-    """KV transfer at P95 as a share of TTFT at P95."""
-    if disaggregated.kv_transfer_s is None or disaggregated.ttft_s is None or disaggregated.ttft_s.p95 <= 0:
-        return None
-    return disaggregated.kv_transfer_s.p95 / disaggregated.ttft_s.p95
+    """KV transfer that prefill does not hide, at P95, as a share of TTFT at P95."""
+    exposed, ttft = disaggregated.kv_exposed_s, disaggregated.ttft_s
+    return None if exposed is None or ttft is None or ttft.p95 <= 0.0 else exposed.p95 / ttft.p95
 
 
 def _value(ratios: Ratios, decided_by: str | None) -> float | None:

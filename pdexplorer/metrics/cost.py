@@ -17,7 +17,9 @@ class PoolTime:
     idle: float
 
 
-def cost_parts(price: FleetPrice, pools: Sequence[PoolTime], requests_per_s: float) -> Mapping[str, float] | None:
+def cost_parts(
+    price: FleetPrice, pools: Sequence[PoolTime], requests_per_s: float
+) -> Mapping[str, float] | None:
     """USD per request: prefill, decode, kv_transfer (network and time blocked only by transfers), scheduling_idle,
     and total = fleet cost ÷ requests. None without prices or requests."""
     cost = price.usd_per_hour

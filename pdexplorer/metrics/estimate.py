@@ -61,12 +61,16 @@ def colocated_outcome(
     shares = {
         "instances": min(1.0, 1.0 - _idle(flow)),
         "prefill_queue": _one(flow.utilisation),
-        "kv_memory": (_one(in_flight) * context + _one(flow.utilisation) * float(load.mean(load.input_tokens).item()))
+        "kv_memory": (
+            _one(in_flight) * context + _one(flow.utilisation) * float(load.mean(load.input_tokens).item())
+        )
         / float(designs.table.kv_tokens[0]),
         "batch": _one(flow.batch),
         "mixed_step_fraction": mixed_fraction(load, flow),
     }
-    base = _outcome(load, fleet.instances, fleet.gpus, price, (_pool_time(load, flow, designs.alone_s is not None),), rate)
+    base = _outcome(
+        load, fleet.instances, fleet.gpus, price, (_pool_time(load, flow, designs.alone_s is not None),), rate
+    )
     explain = {
         "step_s": _one(flow.step_s),
         "mixed_s": _one(flow.mixed_s) + (_one(flow.step_s) if designs.alone_s is not None else 0.0),
@@ -76,7 +80,16 @@ def colocated_outcome(
         "service_mean_s": _one(wait.service_mean_s),
         "in_flight": _one(in_flight),
     }
-    return _filled(base, load, explain, rate, attained, latencies, _colocated_itl(load, flow, spread, designs.alone_s is not None), shares, None)
+    return _filled(
+        base,
+        load,
+        explain,
+        rate,
+        attained,
+        latencies,
+        _colocated_itl(load, flow, spread, designs.alone_s is not None),
+        shares,
+    )
 
 
 def mixed_fraction(load: Load, flow: ColocatedFlow) -> float:
@@ -143,11 +156,16 @@ def disaggregated_outcome(
         "decode": _one(decode.active),
         "link": _one(link.busy),
         "prefill_capacity": _one(flow.prefill.utilisation),
-        "kv_memory": _one(decode.in_flight) * float(load.context_tokens.item()) / float(designs.decode.kv_tokens[0]),
+        "kv_memory": _one(decode.in_flight)
+        * float(load.context_tokens.item())
+        / float(designs.decode.kv_tokens[0]),
         "batch": _one(decode.batch),
     }
     pools = (_prefill_time(flow), _decode_time(designs, flow))
-    wire = _percentiles(link.exposed_s[:, 0, 0, 0, 0] + _one(link.wait_s), weight)
+    wait = _one(link.wait_s)
+    exposed = _percentiles(link.exposed_s[:, 0, 0, 0, 0] + wait, weight)
+    latency = float(designs.wire.latency_s.item())
+    wire = _percentiles(link.wire_s[:, 0, 0, 0, 0] + latency + wait, weight)
     step = _one(decode.step_s)
     wobble = _one(decode.slope_s) * _one(decode.spread)
     z = normal_quantile((np.arange(64) + 0.5) / 64)
@@ -164,7 +182,8 @@ def disaggregated_outcome(
         "moved_bytes": float((weight * designs.wire.moved_bytes[:, 0, 0, 0, 0]).sum()),
         "in_flight": _one(decode.in_flight),
     }
-    return _filled(base, load, explain, rate, _one(flow.attained), latencies, itl, shares, wire)
+    filled = _filled(base, load, explain, rate, _one(flow.attained), latencies, itl, shares)
+    return replace(filled, kv_transfer_s=wire, kv_exposed_s=exposed)
 
 
 def _prefill_time(flow: DisaggregatedFlow) -> PoolTime:
@@ -176,7 +195,12 @@ def _prefill_time(flow: DisaggregatedFlow) -> PoolTime:
 
 def _decode_time(designs: DisaggregatedDesigns, flow: DisaggregatedFlow) -> PoolTime:
     decode = flow.decode
-    busy = _one(decode.rate_per_s) * float(designs.decode_steps.item()) / _one(decode.batch) * _one(decode.step_s)
+    busy = (
+        _one(decode.rate_per_s)
+        * float(designs.decode_steps.item())
+        / _one(decode.batch)
+        * _one(decode.step_s)
+    )
     receiving = min(_one(flow.link.ingress_busy), 1.0)
     idle = 1.0 - _one(decode.active)
     return PoolTime(0.0, busy, idle * receiving, idle * (1.0 - receiving))
@@ -210,7 +234,8 @@ def _outcome(
             "kv_transfer": sum(pool.transfer_blocked for pool in pools),
             "scheduling_idle": sum(pool.idle for pool in pools),
         },
-        money_note=price.missing or "; ".join(dict.fromkeys(p.text for p in price.prices if p.kind != "published")),
+        money_note=price.missing
+        or "; ".join(dict.fromkeys(p.text for p in price.prices if p.kind != "published")),
     )
 
 
@@ -223,7 +248,6 @@ def _filled(
     latencies: _Latencies,
     itl: Percentiles,
     shares: dict[str, float],
-    wire: Percentiles | None,
 ) -> Outcome:
     show = not load.offline
     return replace(
@@ -236,7 +260,6 @@ def _filled(
         itl_s=itl,
         e2e_s=_percentiles(latencies.e2e_s, latencies.weight) if show else None,
         utilisation=shares,
-        kv_transfer_s=wire,
         explain=explain,
     )
 
@@ -254,7 +277,7 @@ def _latencies(
     ceiling_s: float,
     late_s: Array,
 ) -> _Latencies:
-    """Every class at a grid of its own prompt lengths, waits and interference; low-discrepancy, so repeatable."""
+    """Every class at a grid of its prompt lengths, waits and interference; low-discrepancy, so repeatable."""
     index = np.arange(_NODES)
     u_wait = (index + 0.5) / _NODES
     u_tpot = ((index * 0.6180339887498949) + 0.5) % 1.0
@@ -268,7 +291,7 @@ def _latencies(
     shift = 3.0 * np.sqrt(0.5) * wobble_s + 1e-7
     mean = interference_s + shift
     shape = 3.0 * mean / np.sqrt(variance / steps + 0.5 * wobble_s * wobble_s + 1e-18)
-    z = normal_quantile(u_tpot)
+    z = normal_quantile(np.asarray(u_tpot, dtype=np.float64))
     root = np.maximum(1.0 - 1.0 / shape**2 + z / shape, 0.0)
     tpot = np.minimum(step_s[:, None] - shift + mean * root**3, ceiling_s) + late_s[:, None] / steps
     e2e = ttft + load.decode_steps[:, 0, 0][:, None] * tpot

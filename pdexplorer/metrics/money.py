@@ -46,9 +46,14 @@ def price_of(accelerator: Accelerator, money: Money) -> Price:
     if accelerator.purchase_usd is not None:
         return _purchase(accelerator, accelerator.purchase_usd, money)
     if rent is not None:
-        return Price(name, rent, "published", f"{name}: ${rent:.2f}/h, published rent; no purchase price is published")
+        return Price(
+            name, rent, "published", f"{name}: ${rent:.2f}/h, published rent; no purchase price is published"
+        )
     return Price(
-        name, None, "published", f"{name}: no published price; set money.usd_per_hour.{name} to get money figures"
+        name,
+        None,
+        "published",
+        f"{name}: no published price; set money.usd_per_hour.{name} to get money figures",
     )
 
 
@@ -73,16 +78,15 @@ def _purchase(accelerator: Accelerator, purchase_usd: float, money: Money) -> Pr
 def fleet_price(fleet: ColocatedFleet | DisaggregatedFleet, money: Money) -> FleetPrice:
     """What the whole fleet costs per hour. A colocated fleet has no KV network to pay."""
     if isinstance(fleet, ColocatedFleet):
-        pools = ((fleet.instance.accelerator, fleet.gpus),)
+        pools = [(fleet.instance.accelerator, fleet.gpus)]
         nics = 0
     else:
-        pools = (
+        pools = [
             (fleet.prefill.accelerator, fleet.prefill.gpus * fleet.prefill_instances),
             (fleet.decode.accelerator, fleet.decode.gpus * fleet.decode_instances),
-        )
-        nics = (
-            fleet.path.prefill_nics * fleet.prefill_instances + fleet.path.decode_nics * fleet.decode_instances
-        )
+        ]
+        nics = fleet.path.prefill_nics * fleet.prefill_instances
+        nics += fleet.path.decode_nics * fleet.decode_instances
     prices = tuple(price_of(accelerator, money) for accelerator, _ in pools)
     unknown = [price.text for price in prices if price.usd_per_hour is None]
     costs = tuple((price.usd_per_hour or 0.0) * gpus for price, (_, gpus) in zip(prices, pools, strict=True))

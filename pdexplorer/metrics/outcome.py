@@ -29,6 +29,8 @@ class Outcome:
     instances: a number, or {prefill, decode}. Rates are of the whole fleet. Money is None without prices, and
     money_note then says which price is missing. cost_per_request_usd: the four parts, each measured on its own,
     and total, which is fleet cost ÷ requests. utilisation: shares of time or capacity by name.
+    kv_transfer_s: a request's KV on its way, fixed latency and queueing included; kv_exposed_s: what of it prefill
+    does not hide, so what the first token (or the second, where prefill emits the first) waits for.
     """
 
     kind: Literal["estimated", "simulated"]
@@ -49,6 +51,7 @@ class Outcome:
     e2e_s: Percentiles | None = None
     utilisation: Mapping[str, float] | None = None
     kv_transfer_s: Percentiles | None = None
+    kv_exposed_s: Percentiles | None = None
     cost_per_request_usd: Mapping[str, float] | None = None
     time_share: Mapping[str, float] | None = None
     money_note: str = ""
@@ -90,6 +93,7 @@ class Outcome:
             "e2e_s": spread(self.e2e_s),
             "utilisation": None if self.utilisation is None else dict(self.utilisation),
             "kv_transfer_s": spread(self.kv_transfer_s),
+            "kv_exposed_s": spread(self.kv_exposed_s),
             "cost_per_request_usd": {part: parts.get(part) for part in (*PARTS, "total")},
             "money_note": self.money_note,
         }

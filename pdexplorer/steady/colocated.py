@@ -257,7 +257,9 @@ def colocated_score(designs: ColocatedDesigns, in_flight: Array, instances: Arra
     load = designs.load
     flow = colocated_flow(designs, in_flight)
     wait = colocated_wait(designs, flow, instances)
-    memory = memory_excess(load, designs.table, in_flight, wait.instances, flow.utilisation, designs.max_batch)
+    memory = memory_excess(
+        load, designs.table, in_flight, wait.instances, flow.utilisation, designs.max_batch
+    )
     stable = np.minimum(0.999 - flow.utilisation if not load.offline else 1.0 - flow.utilisation, -memory)
     if load.offline:
         return np.asarray(stable)
@@ -274,7 +276,7 @@ def in_flight_bounds(designs: ColocatedDesigns) -> tuple[Array, Array]:
 
 def colocated_capacity(
     designs: ColocatedDesigns, instances: Array | None = None, iterations: int = 12
-) -> tuple[Array, Array]:
+) -> tuple[Array, NDArray[np.bool_]]:
     """(in flight, fits) of every design at the largest load of one instance that holds every limit."""
     low, high = in_flight_bounds(designs)
     return largest(lambda b: colocated_score(designs, b, instances), low, high, iterations)

@@ -166,7 +166,9 @@ def prefill_flow(designs: DisaggregatedDesigns, rate_per_s: Array, instances: Ar
     servers = instances if load.least_loaded else np.ones_like(instances)
     arrival_cv2 = load.arrival_cv2 if load.least_loaded else load.arrival_cv2 / instances
     share = wait_probability(busy, servers)
-    queue = mean_wait_s(utilisation, servers, full, cv2, arrival_cv2) * (1.0 + _ROUTING * (1.0 - 1.0 / servers))
+    queue = mean_wait_s(utilisation, servers, full, cv2, arrival_cv2) * (
+        1.0 + _ROUTING * (1.0 - 1.0 / servers)
+    )
     wait = queue + 0.5 * share * np.minimum(fixed / room, most * full)
     shared = np.minimum(wait * busy / (1.0 + busy), 0.5 * most * full) * (1.0 - 1.0 / most)
     return PrefillFlow(rate_per_s, busy, utilisation, lone + (step - one) + shared, wait, share)
@@ -260,7 +262,9 @@ def decode_score(designs: DisaggregatedDesigns, in_flight: Array, instances: Arr
 def _decode_memory(designs: DisaggregatedDesigns, in_flight: Array, instances: Array) -> Array:
     moved = np.moveaxis(in_flight, 1, 0)
     count = np.moveaxis(np.broadcast_to(instances, in_flight.shape), 1, 0)
-    excess = memory_excess(designs.load, designs.decode, moved, count, np.zeros_like(moved), designs.max_batch)
+    excess = memory_excess(
+        designs.load, designs.decode, moved, count, np.zeros_like(moved), designs.max_batch
+    )
     return np.moveaxis(excess, 0, 1)
 
 
@@ -295,7 +299,10 @@ def disaggregated_flow(
     if designs.first_token_from_decode:
         service = prefill.service_s + link.exposed_s
         after = 2.0 * hop + _FIRST_DECODE_STEPS * decode.step_s
-        wait, share = prefill.wait_s + link.wait_s, 1.0 - (1.0 - prefill.wait_share) * (1.0 - np.minimum(link.busy, 1.0))
+        wait, share = (
+            prefill.wait_s + link.wait_s,
+            1.0 - (1.0 - prefill.wait_share) * (1.0 - np.minimum(link.busy, 1.0)),
+        )
         late: Array = np.zeros((1, 1, 1, 1, 1), dtype=load.weight.dtype)
     else:
         service, after = prefill.service_s, hop + 0.0 * decode.step_s
@@ -312,7 +319,7 @@ def disaggregated_flow(
 
 def decode_capacity(
     designs: DisaggregatedDesigns, instances: Array | None = None, iterations: int = 12
-) -> tuple[Array, Array]:
+) -> tuple[Array, NDArray[np.bool_]]:
     """(in flight, fits) at the largest load of one decode instance, (1, decode, y, x)."""
     shape = np.broadcast_shapes((1, len(designs.decode.gpus), 1, 1), (1, 1, *designs.cells))
     kind = designs.load.weight.dtype
@@ -322,7 +329,7 @@ def decode_capacity(
 
 def prefill_capacity(
     designs: DisaggregatedDesigns, decode: DecodeFlow, instances: Array | None = None, iterations: int = 12
-) -> tuple[Array, Array]:
+) -> tuple[Array, NDArray[np.bool_]]:
     """(requests per second, fits) at the largest load of one prefill instance, (prefill, decode, y, x)."""
     load = designs.load
     most = np.broadcast_to(_FULL / designs.full_s, designs.shape)

@@ -142,7 +142,11 @@ def load_of(scenario: Scenario, axes: Mapping[str, Array] | None = None, points:
     def limit(key: str, value: float | None, unit_s: float) -> Array:
         if workload.mode == "offline":
             return np.full((1, 1), _NO_LIMIT_S)
-        return axes[key] * unit_s if key in axes else number(key, _NO_LIMIT_S if value is None else value * unit_s)
+        return (
+            axes[key] * unit_s
+            if key in axes
+            else number(key, _NO_LIMIT_S if value is None else value * unit_s)
+        )
 
     closed = workload.arrivals == "closed_loop" and workload.mode == "online"
     bursty = workload.arrivals == "gamma"

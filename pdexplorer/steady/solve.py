@@ -17,7 +17,9 @@ def balanced(attained: Array, needed: float, room: Array) -> Array:
     return np.maximum(np.minimum(attained - needed, room * spare), -spare)
 
 
-def largest(score: Callable[[Array], Array], low: Array, high: Array, iterations: int) -> tuple[Array, Array]:
+def largest(
+    score: Callable[[Array], Array], low: Array, high: Array, iterations: int
+) -> tuple[Array, NDArray[np.bool_]]:
     """(x, fits): the largest x in [low, high] with score(x) ≥ 0, for a score that falls.
 
     A few halvings of log x, then Illinois' false position. Where even low does not fit, x is low and fits is false.
@@ -40,7 +42,7 @@ def largest(score: Callable[[Array], Array], low: Array, high: Array, iterations
         score_low = np.where(good, value, np.where(above < 0.0, 0.5 * score_low, score_low))
         log_low, log_high = np.where(good, at, log_low), np.where(good, log_high, at)
         above = np.where(good, 1.0, -1.0)
-    return np.where(open_end, high, np.where(fits, np.exp(log_low), low)), fits
+    return np.where(open_end, high, np.where(fits, np.exp(log_low), low)), np.asarray(fits)
 
 
 def meet(value: Callable[[Array], Array], target: Array, low: Array, high: Array) -> Array:

@@ -80,7 +80,9 @@ class StepTable:
         for row, ranks in enumerate(self.ranks):
             # The table spreads tokens over all ranks; one rank alone takes as long as all of them with as much each.
             last = self.one_step_s(rest * ranks, past_tokens + whole * step_tokens)[row]
-            rows.append(last + whole * self.one_step_s(np.full_like(middle, step_tokens * ranks), middle)[row])
+            rows.append(
+                last + whole * self.one_step_s(np.full_like(middle, step_tokens * ranks), middle)[row]
+            )
         return np.stack(rows)
 
     def one_step_s(self, tokens: Array, past_tokens: Array) -> Array:
@@ -148,7 +150,9 @@ def _window(instance: Any) -> int | None:
     architecture = instance.architecture
     if architecture.index_top_k_tokens:
         return int(architecture.index_top_k_tokens)
-    return int(architecture.window_tokens) if architecture.window_layers and architecture.window_tokens else None
+    return (
+        int(architecture.window_tokens) if architecture.window_layers and architecture.window_tokens else None
+    )
 
 
 def _batch_nodes(max_batch: int, ranks: int) -> Array:
@@ -167,7 +171,9 @@ def _tables(
     past_nodes: Array,
     step_time_s: StepFunction,
 ) -> tuple[Array, Array, Array]:
-    decode = _called(step_time_s, instance, decode_batch=batch_nodes[:, None], decode_context_tokens=context_nodes)
+    decode = _called(
+        step_time_s, instance, decode_batch=batch_nodes[:, None], decode_context_tokens=context_nodes
+    )
     prompts = _PROMPT_NODES[:, None]
     sequences = np.minimum(prompts, float(ranks))
     batch = np.concatenate(([0.0], batch_nodes))
@@ -181,7 +187,11 @@ def _tables(
     )
     added = mixed - np.concatenate(([0.0], decode[:, 0]))
     with_past = _called(
-        step_time_s, instance, prefill_tokens=prompts, prefill_sequences=sequences, prefill_past_tokens=past_nodes
+        step_time_s,
+        instance,
+        prefill_tokens=prompts,
+        prefill_sequences=sequences,
+        prefill_past_tokens=past_nodes,
     )
     return decode, added, with_past - mixed[:, :1]
 

@@ -29,7 +29,11 @@ def wire_of(
     axes: Mapping[str, Array] | None = None,
 ) -> Wire | Infeasible:
     """Every prefill instance to every decode instance. The whole prompt's KV moves: the decode side holds none of it."""
-    axes = {key: np.atleast_2d(np.asarray(value, float)) for key, value in (axes or {}).items() if key in WIRE_AXES}
+    axes = {
+        key: np.atleast_2d(np.asarray(value, float))
+        for key, value in (axes or {}).items()
+        if key in WIRE_AXES
+    }
     shape = np.broadcast_shapes((1, 1), *(value.shape for value in axes.values()))
     egress = np.empty((len(prefill), 1, *shape))
     ingress = np.empty((1, len(decode), *shape))
@@ -59,7 +63,9 @@ def wire_of(
         latency[cell] = delay
     architecture = decode[0].architecture
     moved = [
-        np.asarray(kv_moved_bytes(architecture, decode[0].kv_format, load.input_tokens, one.parallelism.tp), float)
+        np.asarray(
+            kv_moved_bytes(architecture, decode[0].kv_format, load.input_tokens, one.parallelism.tp), float
+        )
         for one in decode
     ]
     return Wire(

@@ -41,7 +41,9 @@ _CLASSES = 8
 _PRICE_SPAN = 16.0
 
 
-def gains(space: Space, axes: Mapping[str, Array], per_dollar: bool, iterations: int = 10, points: int = 8) -> Array:
+def gains(
+    space: Space, axes: Mapping[str, Array], per_dollar: bool, iterations: int = 10, points: int = 8
+) -> Array:
     """Gain of splitting at unrounded scale over cells: the disaggregated goodput per cost over the colocated one."""
     load = single_precision(load_of(space.scenario, axes, points))
     space = space.single_precision
@@ -50,7 +52,9 @@ def gains(space: Space, axes: Mapping[str, Array], per_dollar: bool, iterations:
     return gain_of(*np.broadcast_arrays(colocated, split))
 
 
-def break_evens(space: Space, per_dollar: bool, thresholds: Sequence[float], anchor: float | None) -> tuple[BreakEven, ...]:
+def break_evens(
+    space: Space, per_dollar: bool, thresholds: Sequence[float], anchor: float | None
+) -> tuple[BreakEven, ...]:
     """The nearest flip along every slider. thresholds: the gains at which the decision changes.
 
     anchor: the gain the verdict was decided by; the scan is scaled to meet it at the scenario's own value, so that
@@ -107,7 +111,9 @@ def _between(low: float, high: float, count: int, axis: Axis) -> Array:
     return np.geomspace(low, high, count) if axis.scale == "log" else np.linspace(low, high, count)
 
 
-def _scan(space: Space, scans: Mapping[str, Array], base: Mapping[str, float], per_dollar: bool) -> dict[str, Array]:
+def _scan(
+    space: Space, scans: Mapping[str, Array], base: Mapping[str, float], per_dollar: bool
+) -> dict[str, Array]:
     """Every slider's values in one row of cells, the others held."""
     sizes = [len(values) for values in scans.values()]
     edges = np.concatenate(([0], np.cumsum(sizes)))
@@ -220,5 +226,7 @@ def _gain_at(
     p = p + network_weights(space, space.prefill, True)
     d = d + network_weights(space, space.decode, True)
     one = np.where(colocated.fits, c[:, None, None, None] / colocated.rate_per_s, np.inf).min()
-    cost = p[:, None, None, None] / split.prefill_rate_per_s + d[None, :, None, None] / split.decode.rate_per_s
+    cost = (
+        p[:, None, None, None] / split.prefill_rate_per_s + d[None, :, None, None] / split.decode.rate_per_s
+    )
     return float(one / np.where(split.fits, cost, np.inf).min())

@@ -69,7 +69,9 @@ def evaluate(scenario: Scenario, catalog: Catalog | None = None, with_break_even
     load = load_of(scenario)
     colocated = score_colocated(space, load)
     split = score_disaggregated(space, load)
-    basis = basis_of(scenario, priced(space), load.rate_per_s if load.concurrency is None else load.concurrency)
+    basis = basis_of(
+        scenario, priced(space), load.rate_per_s if load.concurrency is None else load.concurrency
+    )
     sized = size_colocated(space, colocated, load, basis)
     pools = size_disaggregated(space, split, load, basis)
     ratios = _ratios(space, colocated, split, sized.outcome, pools.outcome)
@@ -102,18 +104,27 @@ def _ratios(
     other: Outcome,
 ) -> Ratios:
     """None where a side cannot."""
-    if not one.feasible or not other.feasible or colocated is None or not isinstance(split, DisaggregatedScore):
+    if (
+        not one.feasible
+        or not other.feasible
+        or colocated is None
+        or not isinstance(split, DisaggregatedScore)
+    ):
         return Ratios()
 
     def ratio(per_dollar: bool) -> float | None:
         value = float(
-            (colocated_cost(space, colocated, per_dollar) / disaggregated_cost(space, split, per_dollar)).item()
+            (
+                colocated_cost(space, colocated, per_dollar) / disaggregated_cost(space, split, per_dollar)
+            ).item()
         )
         return value if np.isfinite(value) and value > 0.0 else None
 
     cost = None
     if one.cost_usd_per_hour and other.cost_usd_per_hour and one.throughput_per_s and other.throughput_per_s:
-        cost = (one.cost_usd_per_hour / one.throughput_per_s) / (other.cost_usd_per_hour / other.throughput_per_s)
+        cost = (one.cost_usd_per_hour / one.throughput_per_s) / (
+            other.cost_usd_per_hour / other.throughput_per_s
+        )
     if space.scenario.compare.basis == "fixed_fleets" and space.scenario.workload.arrivals == "closed_loop":
         return _fixed_ratios(one, other, cost)
     return Ratios(ratio(True) if priced(space) else None, ratio(False), cost)
@@ -142,11 +153,16 @@ def _flips(
         return ()
     rule = space.scenario.verdict
     thresholds = (
-        (rule.benchmark_ratio, rule.pays_ratio) if verdict.decision == "benchmark_first" else (rule.benchmark_ratio,)
+        (rule.benchmark_ratio, rule.pays_ratio)
+        if verdict.decision == "benchmark_first"
+        else (rule.benchmark_ratio,)
     )
     per_dollar = basis.per_dollar and priced(space)
     found = break_evens(space, per_dollar, thresholds, verdict.ratio)
-    return (*found, *price_break_evens(space, colocated, split, thresholds, verdict.ratio if per_dollar else None))
+    return (
+        *found,
+        *price_break_evens(space, colocated, split, thresholds, verdict.ratio if per_dollar else None),
+    )
 
 
 def sentence_of(scenario: Scenario, verdict: Verdict, colocated: Outcome, split: Outcome) -> str:
@@ -154,7 +170,12 @@ def sentence_of(scenario: Scenario, verdict: Verdict, colocated: Outcome, split:
     offline = scenario.workload.mode == "offline"
     parts = [
         words.headline(
-            verdict.decision, verdict.clearly, scenario.compare.basis, verdict.decided_by, verdict.ratio, offline
+            verdict.decision,
+            verdict.clearly,
+            scenario.compare.basis,
+            verdict.decided_by,
+            verdict.ratio,
+            offline,
         )
     ]
     if verdict.decided_by == "feasibility":

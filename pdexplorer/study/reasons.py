@@ -11,7 +11,9 @@ def reasons_of(scenario: Scenario, colocated: Outcome, split: Outcome) -> tuple[
     found: list[Reason] = []
     for name, side in (("colocated", colocated), ("disaggregated", split)):
         if side.infeasible is not None:
-            found.append(Reason(f"{name}_{side.infeasible.limit}", words.cannot(name, side.infeasible.text), 1.0))
+            found.append(
+                Reason(f"{name}_{side.infeasible.limit}", words.cannot(name, side.infeasible.text), 1.0)
+            )
     if colocated.feasible:
         found += _colocated(scenario, colocated)
     if split.feasible:
@@ -31,7 +33,9 @@ def _colocated(scenario: Scenario, outcome: Outcome) -> list[Reason]:
     found.append(Reason("interference", text, _share(cost)))
     if outcome.ttft_s is not None and e["wait_mean_s"] > 0.0:
         share = e["wait_mean_s"] / (e["wait_mean_s"] + e["service_mean_s"])
-        text = words.queue("colocated", e["wait_mean_s"], e["service_mean_s"], outcome.ttft_s.p95, scenario.slo.ttft_s)
+        text = words.queue(
+            "colocated", e["wait_mean_s"], e["service_mean_s"], outcome.ttft_s.p95, scenario.slo.ttft_s
+        )
         found.append(Reason("colocated_queue", text, _share(0.5 * share)))
     return found
 
@@ -40,11 +44,17 @@ def _split(outcome: Outcome) -> list[Reason]:
     e, use = outcome.explain, outcome.utilisation or {}
     found = []
     share = transfer_share(outcome)
-    if outcome.kv_transfer_s is not None:
-        text = words.transfer(e["moved_bytes"], outcome.kv_transfer_s.p95, share, use["link"])
+    if outcome.kv_exposed_s is not None and outcome.kv_transfer_s is not None:
+        text = words.transfer(
+            e["moved_bytes"], outcome.kv_transfer_s.p95, outcome.kv_exposed_s.p95, share, use["link"]
+        )
         found.append(Reason("kv_transfer", text, _share(max(share or 0.0, use["link"] - 0.3))))
     parts = outcome.cost_per_request_usd
-    idle = parts["scheduling_idle"] / parts["total"] if parts else (outcome.time_share or {})["scheduling_idle"] / 2.0
+    idle = (
+        parts["scheduling_idle"] / parts["total"]
+        if parts
+        else (outcome.time_share or {})["scheduling_idle"] / 2.0
+    )
     found.append(Reason("idle_pools", words.idle(use["prefill"], use["decode"], idle), _share(idle)))
     return found
 
@@ -53,7 +63,10 @@ def _both(colocated: Outcome, split: Outcome) -> list[Reason]:
     found = []
     ratio = split.explain["in_flight"] / max(colocated.explain["in_flight"], 1e-9)
     text = words.batches(
-        colocated.explain["in_flight"], split.explain["in_flight"], colocated.explain["step_s"], split.explain["step_s"]
+        colocated.explain["in_flight"],
+        split.explain["in_flight"],
+        colocated.explain["step_s"],
+        split.explain["step_s"],
     )
     found.append(Reason("decode_batch", text, _share(0.3 * (1.0 - min(ratio, 1.0 / max(ratio, 1e-9))))))
     if colocated.cost_usd_per_hour and split.cost_usd_per_hour:

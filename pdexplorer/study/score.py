@@ -68,7 +68,9 @@ def score_colocated(space: Space, load: Load, iterations: int = 12) -> Colocated
     if _cells(designs.shape) <= _MANY_CELLS:
         in_flight, fits = colocated_capacity(designs, pinned, iterations)
         return ColocatedScore(designs, in_flight, fits, colocated_flow(designs, in_flight).rate_per_s)
-    in_flight, fits, rate = (np.empty(designs.shape, dtype=kind) for kind in (budgets.dtype, bool, budgets.dtype))
+    in_flight, fits, rate = (
+        np.empty(designs.shape, dtype=kind) for kind in (budgets.dtype, bool, budgets.dtype)
+    )
     for i in range(designs.shape[0]):
         for c in range(designs.shape[1]):
             # One design at a time keeps its arrays in the processor's cache.
@@ -132,11 +134,14 @@ def network_weights(space: Space, instances: tuple[Instance, ...], per_dollar: b
         return np.zeros(len(instances))
     network, money = space.scenario.network, space.scenario.money
     return np.array(
-        [nics_of(i, network.nics_per_instance) * money.network_usd_per_nic_hour for i in instances], dtype=float
+        [nics_of(i, network.nics_per_instance) * money.network_usd_per_nic_hour for i in instances],
+        dtype=float,
     )
 
 
-def colocated_cost(space: Space, score: ColocatedScore | None, per_dollar: bool, price_ratio: Array | float = 1.0) -> Array:
+def colocated_cost(
+    space: Space, score: ColocatedScore | None, per_dollar: bool, price_ratio: Array | float = 1.0
+) -> Array:
     """Cost per unit rate of the best fleet at its best unrounded scale, (y, x); infinite where none fits."""
     if score is None:
         return np.full((1, 1), np.inf)
@@ -147,8 +152,12 @@ def colocated_cost(space: Space, score: ColocatedScore | None, per_dollar: bool,
 def disaggregated_costs(space: Space, score: DisaggregatedScore, per_dollar: bool) -> Array:
     """Cost per unit rate of every pair, (prefill, decode, y, x); pools in the ratio that wastes neither, or as pinned."""
     scenario = space.scenario
-    prefill = instance_weights(space, space.prefill, per_dollar) + network_weights(space, space.prefill, per_dollar)
-    decode = instance_weights(space, space.decode, per_dollar) + network_weights(space, space.decode, per_dollar)
+    prefill = instance_weights(space, space.prefill, per_dollar) + network_weights(
+        space, space.prefill, per_dollar
+    )
+    decode = instance_weights(space, space.decode, per_dollar) + network_weights(
+        space, space.decode, per_dollar
+    )
     p, d = prefill[:, None, None, None], decode[None, :, None, None]
     n_p, n_d = scenario.prefill.instances, scenario.decode.instances
     if n_p is not None and n_d is not None:
@@ -159,7 +168,9 @@ def disaggregated_costs(space: Space, score: DisaggregatedScore, per_dollar: boo
     return np.where(score.fits, cost, np.inf)
 
 
-def disaggregated_cost(space: Space, score: DisaggregatedScore | Infeasible | None, per_dollar: bool) -> Array:
+def disaggregated_cost(
+    space: Space, score: DisaggregatedScore | Infeasible | None, per_dollar: bool
+) -> Array:
     """The best pair's, (y, x); infinite where none fits."""
     if score is None or isinstance(score, Infeasible):
         return np.full((1, 1), np.inf)

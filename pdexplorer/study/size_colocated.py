@@ -69,8 +69,13 @@ def size_colocated(space: Space, score: ColocatedScore | None, load: Load, basis
                 rate = float(score.rate_per_s[i, c, 0, 0])
                 rows.append(
                     Candidate(
-                        "colocated", design, rate / float(weight[i]), basis.score_unit, int(count[i, c]),
-                        int(count[i, c]) * instance.gpus, float(cost[i, c]) if basis.per_dollar else None,
+                        "colocated",
+                        design,
+                        rate / float(weight[i]),
+                        basis.score_unit,
+                        int(count[i, c]),
+                        int(count[i, c]) * instance.gpus,
+                        float(cost[i, c]) if basis.per_dollar else None,
                         chosen=(i, c) == best,
                     )  # fmt: skip
                 )
@@ -79,7 +84,9 @@ def size_colocated(space: Space, score: ColocatedScore | None, load: Load, basis
                 rows.append(Candidate("colocated", design, limit=limit))
     if not np.isfinite(merit[best]):
         closest = np.unravel_index(int(np.argmax(carried * score.fits[:, :, 0, 0])), merit.shape)
-        limit = limits_of.get((int(closest[0]), int(closest[1]))) or basis.short(float(carried[closest]), float(count[closest]))
+        limit = limits_of.get((int(closest[0]), int(closest[1]))) or basis.short(
+            float(carried[closest]), float(count[closest])
+        )
         return SizedColocated(None, infeasible_outcome(limit), (*rows, *refused))
     engine, pool = space.scenario.engine, space.scenario.colocated
     i, c = int(best[0]), int(best[1])
@@ -157,5 +164,3 @@ def binding(designs: ColocatedDesigns, in_flight: Array, count: Array) -> str:
         score = float(colocated_score(designs, more, count).item())
         return "kv_memory" if score < 0.0 else "throughput"
     return min(room, key=lambda key: room[key])
-
-

@@ -94,14 +94,22 @@ def size_disaggregated(
             gpus = choice.prefill * prefill.gpus + choice.decode * decode.gpus
             rows.append(
                 Candidate(
-                    "disaggregated", design, 1.0 / float(costs[p, d]), basis.score_unit,
-                    {"prefill": choice.prefill, "decode": choice.decode}, gpus,
-                    choice.cost if basis.per_dollar else None, chosen=chosen,
+                    "disaggregated",
+                    design,
+                    1.0 / float(costs[p, d]),
+                    basis.score_unit,
+                    {"prefill": choice.prefill, "decode": choice.decode},
+                    gpus,
+                    choice.cost if basis.per_dollar else None,
+                    chosen=chosen,
                 )  # fmt: skip
             )
     if best is None:
         firsts = [row.limit for row in rows if row.limit is not None]
-        limit = next((x for x in firsts if x.limit in ("capacity", "budget")), firsts[0] if firsts else words.nothing_fits())
+        limit = next(
+            (x for x in firsts if x.limit in ("capacity", "budget")),
+            firsts[0] if firsts else words.nothing_fits(),
+        )
         return SizedDisaggregated(None, infeasible_outcome(limit), (*rows, *refused), {})
     fleet = _fleet(space, best)
     outcome = _outcome_at(space, score, load, fleet, best, basis.demand(best.carried))
@@ -132,7 +140,9 @@ def _choices(space: Space, score: DisaggregatedScore, basis: Basis) -> dict[tupl
                 prefill = max(1, int((basis.budget - n_d * cost_d[d]) / cost_p[p] + 1e-9))
             carried = min(prefill * one_p, decode * one_d)
             if basis.grows or basis.offline or carried >= rate * (1.0 - 1e-9):
-                choice = _Choice(p, d, prefill, decode, carried, float(prefill * cost_p[p] + decode * cost_d[d]))
+                choice = _Choice(
+                    p, d, prefill, decode, carried, float(prefill * cost_p[p] + decode * cost_d[d])
+                )
         if choice is not None:
             found[p, d] = choice
     return found
@@ -162,7 +172,9 @@ def _residences(designs: DisaggregatedDesigns, flow: DisaggregatedFlow) -> Array
     return np.asarray(flow.wait_s + flow.after_s + service + steps * flow.decode.step_s)
 
 
-def _most(p: int, d: int, one_p: float, one_d: float, cost_p: float, cost_d: float, basis: Basis) -> _Choice | None:
+def _most(
+    p: int, d: int, one_p: float, one_d: float, cost_p: float, cost_d: float, basis: Basis
+) -> _Choice | None:
     most = int((basis.budget - cost_d) / cost_p + 1e-9)
     best = None
     for prefill in range(1, min(most, 4096) + 1):
@@ -174,7 +186,11 @@ def _most(p: int, d: int, one_p: float, one_d: float, cost_p: float, cost_d: flo
 
 
 def _refined(
-    space: Space, score: DisaggregatedScore, load: Load, basis: Basis, choices: Mapping[tuple[int, int], _Choice]
+    space: Space,
+    score: DisaggregatedScore,
+    load: Load,
+    basis: Basis,
+    choices: Mapping[tuple[int, int], _Choice],
 ) -> _Choice | None:
     """The best choice, after trying one instance fewer of either pool where the exact joint attainment allows it.
 
@@ -233,7 +249,10 @@ def _short(score: DisaggregatedScore, basis: Basis, p: int, d: int, space: Space
     by_d = np.inf if n_d is None else n_d * one_d
     count = n_p if by_p <= by_d else n_d
     return words.pool_too_few(
-        "prefill" if by_p <= by_d else "decode", min(by_p, by_d), _demand_rate(score, basis, p, d), float(count or 0)
+        "prefill" if by_p <= by_d else "decode",
+        min(by_p, by_d),
+        _demand_rate(score, basis, p, d),
+        float(count or 0),
     )
 
 
@@ -283,7 +302,12 @@ def fleet_flow(
 
 
 def _outcome_at(
-    space: Space, score: DisaggregatedScore, load: Load, fleet: DisaggregatedFleet, best: _Choice, demand: float
+    space: Space,
+    score: DisaggregatedScore,
+    load: Load,
+    fleet: DisaggregatedFleet,
+    best: _Choice,
+    demand: float,
 ) -> Outcome:
     designs = one_pair(score.designs, best.p, best.d)
     price = fleet_price(fleet, space.scenario.money)

@@ -20,13 +20,23 @@ def sources_of(space: Space) -> tuple[str, ...]:
         lines.append(f"price: {price_of(instance.accelerator, scenario.money).text}")
     link = catalog.links[scenario.network.link] if scenario.network.link in catalog.links else None
     if link is not None:
-        lines += [f"link {link.id} {key}: {figure.kind}, {figure.source}" for key, figure in link.figures.items()]
+        lines += [
+            f"link {link.id} {key}: {figure.kind}, {figure.source}" for key, figure in link.figures.items()
+        ]
     engine = catalog.engines[scenario.engine.profile]
-    lines += [f"engine {engine.id} {key}: {figure.kind}, {figure.source}" for key, figure in engine.figures.items()]
+    lines += [
+        f"engine {engine.id} {key}: {figure.kind}, {figure.source}" for key, figure in engine.figures.items()
+    ]
     return tuple(dict.fromkeys(lines))
 
 
-_READ = ("memory_gb", "memory_bandwidth_gb_per_s", "tflops_bf16_dense", "tflops_fp8_dense", "tflops_fp4_dense")
+_READ = (
+    "memory_gb",
+    "memory_bandwidth_gb_per_s",
+    "tflops_bf16_dense",
+    "tflops_fp8_dense",
+    "tflops_fp4_dense",
+)
 
 
 def _accelerator(instance: Instance) -> list[str]:

@@ -115,10 +115,16 @@ def _tables(*roles: tuple[tuple[Instance, ...], int]) -> tuple[StepTable, StepTa
     """One table over all distinct instances, then a view for each role: roles share most of them."""
     distinct = list({id(instance): instance for instances, _ in roles for instance in instances}.values())
     largest = max(max_batch for _, max_batch in roles)
-    kv = [float(capacity) for instance in distinct if not isinstance(capacity := kv_capacity_tokens(instance), Infeasible)]
+    kv = [
+        float(capacity)
+        for instance in distinct
+        if not isinstance(capacity := kv_capacity_tokens(instance), Infeasible)
+    ]
     table = build_table(distinct, kv, largest, step_time_s)
     at = {id(instance): row for row, instance in enumerate(distinct)}
-    first, second, third = (table_rows(table, [at[id(instance)] for instance in instances]) for instances, _ in roles)
+    first, second, third = (
+        table_rows(table, [at[id(instance)] for instance in instances]) for instances, _ in roles
+    )
     return first, second, third
 
 

@@ -12,7 +12,9 @@ def number(value: float, digits: int = 3) -> str:
     if abs(value) < 0.001:
         return f"{value:.2g}"
     decimals = max(0, digits - 1 - math.floor(math.log10(abs(value))))
-    rounded = round(value, digits - 1 - math.floor(math.log10(abs(value)))) if abs(value) >= 10**digits else value
+    rounded = (
+        round(value, digits - 1 - math.floor(math.log10(abs(value)))) if abs(value) >= 10**digits else value
+    )
     text = f"{rounded:,.{decimals}f}"
     return text.rstrip("0").rstrip(".") if "." in text else text
 
@@ -144,11 +146,11 @@ def queue(name: str, wait_s: float, service_s: float, ttft_s: float, limit_s: fl
     )
 
 
-def transfer(moved_bytes: float, p95_s: float, share: float | None, link: float) -> str:
+def transfer(moved_bytes: float, p95_s: float, exposed_s: float, share: float | None, link: float) -> str:
     of = "" if share is None else f", {percent(share)} of TTFT P95"
     return (
-        f"Transfer: {number(moved_bytes / 1e9)} GB of KV per request adds {seconds(p95_s)} at P95{of}; "
-        f"the link is {percent(link)} busy."
+        f"Transfer: {number(moved_bytes / 1e9)} GB of KV per request takes {seconds(p95_s)} at P95, of which "
+        f"{seconds(exposed_s)} is not hidden under prefill{of}; the link is {percent(link)} busy."
     )
 
 
@@ -241,7 +243,9 @@ def vetoed(keys: tuple[str, ...]) -> str:
 
 
 def disagreement(other: str, ratio: float, band: str) -> str:
-    says = {"disaggregate": "pays", "benchmark_first": "worth a benchmark", "stay_colocated": "not worth it"}[band]
+    says = {"disaggregate": "pays", "benchmark_first": "worth a benchmark", "stay_colocated": "not worth it"}[
+        band
+    ]
     return f"By {RATIO[other]} it is {number(ratio)}×: {says}."
 
 
