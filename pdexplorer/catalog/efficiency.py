@@ -1,7 +1,9 @@
-"""The fitted numbers: what share of the datasheet's ceilings each kind of kernel reaches, and its fixed times.
+"""The fitted numbers: what share of the datasheet's ceilings each kind of kernel reaches, and its fixed
+times.
 
 They are data, in data/efficiencies.toml, each entry with source, number of points, errors and spread. Nobody
-measured most accelerators: they take the nearest entry (same chip, else same family, else the default) and say so.
+measured most accelerators: they take the nearest entry (same chip, else same family, else the default)
+and say so.
 """
 
 import tomllib
@@ -51,13 +53,18 @@ class GemmEfficiency:
 class AttentionEfficiency:
     """Attention kernels.
 
-    softmax_dims: what a (query, key) pair's exponential costs, in head dimensions' worth of FLOP: datasheet FLOP/s
-    over 4 × exponentials/s; derived, not fitted. prefill_tile_tokens: extra keys each query pays for (tile edges,
+    softmax_dims: what a (query, key) pair's exponential costs, in head dimensions' worth of FLOP:
+    datasheet FLOP/s
+    over 4 × exponentials/s; derived, not fitted. prefill_tile_tokens: extra keys each query pays for
+    (tile edges,
     loads). decode_half_heads: KV heads in flight at which a context token costs twice its bytes.
-    decode_head_s: fixed time per sequence and KV head. decode_heads_floor: heads a latent-attention kernel computes
+    decode_head_s: fixed time per sequence and KV head. decode_heads_floor: heads a latent-attention
+    kernel computes
     at least, however few a GPU holds. Launches are per layer.
-    serial_key_s: seconds a layer needs per key of its longest sequence where nothing splits keys over the chip.
-    mixed_block_rows: above 0, decoding sequences of a mixed step run in the prefill kernel and each costs as much
+    serial_key_s: seconds a layer needs per key of its longest sequence where nothing splits keys over the
+    chip.
+    mixed_block_rows: above 0, decoding sequences of a mixed step run in the prefill kernel and each costs
+    as much
     as this many query rows.
     """
 
@@ -137,7 +144,7 @@ class Efficiency:
 
     @property
     def spread_fraction(self) -> float:
-        """One standard deviation of step time, as a fraction: the largest of its parts' that dominate steps."""
+        """One standard deviation of step time, as a fraction: the larger of its main parts'."""
         return max(self.gemm.fit.spread_fraction, self.attention.fit.spread_fraction)
 
     @property
@@ -157,7 +164,7 @@ _FIT_KEYS = tuple(field.name for field in fields(Fit))
 
 
 def parse_efficiencies(text: str) -> dict[str, tuple[Any, ...]]:
-    """Entries by part from TOML text. KeyError-free: a missing number is a ValueError naming entry and key."""
+    """Entries by part from TOML text. A missing number is a ValueError naming entry and key."""
     document = tomllib.loads(text)
     return {part: tuple(_entry(part, raw) for raw in document.get(part, [])) for part in _PARTS}
 
@@ -240,7 +247,9 @@ _SIMILAR_FORMATS = {
 
 
 def distance(fit: Fit, accelerator: Accelerator, engine: str, fmt: str) -> float:
-    """How far an entry is from what is asked: chip and family first, then kernels of another format, then engine."""
+    """How far an entry is from what is asked: chip and family first, then kernels of another format, then
+    engine.
+    """
     if fit.accelerator == accelerator.id:
         chip = 0.0
     elif fit.family == accelerator.family:

@@ -1,10 +1,12 @@
 """Efficiencies from measured kernel times: each group of operators is fitted on its own column.
 
-Two stages. First one set of numbers over all rows of a format, whatever the chip: shares of datasheet ceilings
-differ little. Then each chip and engine moves away from that as far as its own rows ask. Nothing is fitted per model.
+Two stages. First one set of numbers over all rows of a format, whatever the chip: shares of datasheet
+ceilings
+differ little. Then each chip and engine moves away from that as far as its own rows ask. Nothing is
+fitted per model.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -12,148 +14,33 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pdexplorer.catalog.catalog import Catalog
-from pdexplorer.catalog.efficiency import (
-    AttentionEfficiency,
-    CollectiveEfficiency,
-    ElementwiseEfficiency,
-    ExpertEfficiency,
-    Fit,
-    GemmEfficiency,
-    link_kind,
-)
+from pdexplorer.catalog.efficiency import AttentionEfficiency, Fit, link_kind
 from pdexplorer.catalog.hardware import Accelerator
 from pdexplorer.evidence.columns import Block, Floats, blocks_of, predicted_s
+from pdexplorer.evidence.fitted_numbers import (
+    BLOCK_ROWS,
+    COLLECTIVES,
+    DECODE,
+    ELEMENTWISE,
+    EXPERTS,
+    GEMM,
+    LATENT_DECODE,
+    LATENT_HEADS_FLOOR,
+    LATENT_PREFILL,
+    PREFILL,
+    RESIDUAL,
+    SERIAL_PREFILL,
+    SHARED_LINK,
+    SOFTMAX_DIMS,
+    Numbers,
+    Table,
+    prior_entries,
+)
 from pdexplorer.evidence.least_squares import fit_positive
 from pdexplorer.evidence.points import StepPoint
 from pdexplorer.evidence.reduce_points import ReducePoint, reduce_point_s
 from pdexplorer.physics.formats import split_formats
 from pdexplorer.physics.plan import compile_plan
-
-Table = dict[str, list[Any]]
-
-RESIDUAL = 0.04
-"""Log ratio a fitted row is usually off by: one row's pull against a prior's."""
-
-
-@dataclass(frozen=True, slots=True)
-class Numbers:
-    """The fitted numbers of one group: where they start and how far (log) they may plausibly lie from it."""
-
-    part: str
-    group: str
-    start: Mapping[str, float]
-    spread: Mapping[str, float]
-
-
-GEMM = Numbers(
-    "gemm",
-    "dense",
-    {"mfu": 0.72, "mbu": 0.87, "launch_s": 5e-6, "sharpness": 2.8, "small_launch_ratio": 1.0},
-    # Kernels stream weights at much the same share everywhere; launches are what differs, quantisation most.
-    {"mfu": 0.2, "mbu": 0.04, "launch_s": 0.8, "sharpness": 0.2, "small_launch_ratio": 0.1},
-)
-PREFILL = Numbers(
-    "attention",
-    "prefill",
-    {"prefill_mfu": 0.9, "prefill_tile_tokens": 400.0, "prefill_launch_s": 27e-6},
-    {"prefill_mfu": 0.3, "prefill_tile_tokens": 0.6, "prefill_launch_s": 0.4},
-)
-SERIAL_PREFILL = Numbers(
-    "attention",
-    "prefill",
-    {**PREFILL.start, "serial_key_s": 2e-8},
-    {**PREFILL.spread, "serial_key_s": 0.7},
-)
-DECODE = Numbers(
-    "attention",
-    "decode",
-    {"decode_mbu": 0.88, "decode_launch_s": 12e-6, "decode_half_heads": 0.55, "decode_head_s": 8e-9},
-    {"decode_mbu": 0.1, "decode_launch_s": 0.6, "decode_half_heads": 0.3, "decode_head_s": 0.6},
-)
-LATENT_DECODE = Numbers(
-    "attention",
-    "decode",
-    {**DECODE.start, "decode_launch_s": 90e-6, "decode_mfu": 0.4, "decode_mbu": 0.7, "decode_head_s": 1e-7},
-    {**DECODE.spread, "decode_mfu": 0.4, "decode_mbu": 0.3},
-)
-LATENT_PREFILL = Numbers(
-    "attention",
-    "prefill",
-    {**PREFILL.start, "prefill_launch_s": 150e-6},
-    {"prefill_mfu": 0.4, "prefill_tile_tokens": 1.0, "prefill_launch_s": 1.0},
-)
-EXPERTS = Numbers(
-    "experts",
-    "experts",
-    {
-        "mfu": 0.45,
-        "mbu": 0.8,
-        "launch_s": 18e-6,
-        "sharpness": 1.9,
-        "touch_exponent": 0.85,
-        "padding_tokens": 5.0,
-        "ep_imbalance_ratio": 1.8,
-        "ep_launch_s": 60e-6,
-    },
-    {
-        "mfu": 0.3,
-        "mbu": 0.1,
-        "launch_s": 0.5,
-        "sharpness": 0.15,
-        "touch_exponent": 0.1,
-        "padding_tokens": 0.7,
-        "ep_imbalance_ratio": 0.3,
-        "ep_launch_s": 0.6,
-    },
-)
-COLLECTIVES = Numbers(
-    "collective",
-    "collectives",
-    {"latency_s": 5e-6, "bandwidth_fraction": 0.6, "size_exponent": 0.92},
-    {"latency_s": 0.5, "bandwidth_fraction": 0.3, "size_exponent": 0.08},
-)
-SHARED_LINK = Numbers(
-    "collective",
-    "collectives",
-    {
-        "latency_s": 6e-6,
-        "bandwidth_fraction": 0.6,
-        "ring_fan_exponent": 0.8,
-        "direct_fraction": 0.6,
-        "direct_fan_exponent": 1.0,
-    },
-    {
-        "latency_s": 0.5,
-        "bandwidth_fraction": 0.3,
-        "ring_fan_exponent": 1.0,
-        "direct_fraction": 0.3,
-        "direct_fan_exponent": 0.3,
-    },
-)
-ELEMENTWISE = Numbers(
-    "elementwise", "elementwise", {"launch_s": 3e-6, "mbu": 0.8}, {"launch_s": 0.5, "mbu": 0.2}
-)
-
-SOFTMAX_DIMS = {
-    "hopper": 63.0,
-    "blackwell": 131.0,
-    "ampere": 32.0,
-    "ada": 16.0,
-    "blackwell_workstation": 17.0,
-}
-"""Datasheet bf16 FLOP/s ÷ (4 × exponentials/s), at 16 a clock and SM: H100 989e12/(4·3.9e12), B200 2,250e12/(4·4.3e12),
-A100 312e12/(4·2.4e12), L40S 362e12/(4·5.7e12), RTX PRO 6000 504e12/(4·7.2e12)."""
-
-LATENT_HEADS_FLOOR = {"sglang": 128.0}
-"""Heads an engine's latent-attention kernel computes at least: SGLang's takes as long for 16 heads as for 128."""
-
-BLOCK_ROWS = 64.0
-"""Query rows of one block of FlashAttention-2's kernel for sequences of mixed lengths; a decode fills one row of it."""
-
-DIRECT_BYTES = float(8 * 2**20)
-"""Largest all-reduce vLLM's own kernels take; NCCL's ring takes those above."""
-
-_NO_FIT = Fit("default", "any", "vllm", "bf16", "assumed", "prior", 0, None, None, 0.15)
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,45 +51,6 @@ class Calibration:
     parameters: int
     rows: int
     log: tuple[str, ...] = field(default_factory=tuple)
-
-
-def prior_entries() -> Table:
-    """Entries before any fit: what a GPU is assumed to reach."""
-    attention = AttentionEfficiency(
-        **PREFILL.start,
-        **DECODE.start,
-        softmax_dims=60.0,
-        decode_mfu=0.5,
-        decode_heads_floor=1.0,
-        serial_key_s=0.0,
-        mixed_block_rows=0.0,
-        fit=_NO_FIT,
-    )
-    latent = replace(
-        attention, **LATENT_PREFILL.start, **LATENT_DECODE.start, fit=replace(_NO_FIT, format="mla_fp8")
-    )
-    return {
-        "gemm": [GemmEfficiency(**GEMM.start, fit=_NO_FIT)],
-        "attention": [attention, latent],
-        "experts": [ExpertEfficiency(**EXPERTS.start, fit=_NO_FIT)],
-        "collective": [
-            CollectiveEfficiency(
-                **COLLECTIVES.start,
-                ring_fan_exponent=0.0,
-                direct_bytes=0.0,
-                direct_fraction=1.0,
-                direct_fan_exponent=1.0,
-                fit=replace(_NO_FIT, format="nvlink"),
-            ),
-            CollectiveEfficiency(
-                **SHARED_LINK.start,
-                size_exponent=1.0,
-                direct_bytes=DIRECT_BYTES,
-                fit=replace(_NO_FIT, format="pcie"),
-            ),
-        ],
-        "elementwise": [ElementwiseEfficiency(**ELEMENTWISE.start, fit=replace(_NO_FIT, format="any"))],
-    }
 
 
 def fit(
@@ -317,7 +165,9 @@ class _Fitter:
             self._put("collective", replace(entry, fit=replace(fit, points=points)))
 
     def _start(self, part: str, fmt: str, engine: str) -> Any:
-        """Where a fit starts: this format's pooled numbers, this engine's before others', else bf16's, else the prior."""
+        """Where a fit starts: this format's pooled numbers, this engine's before others', else bf16's, else
+        the prior.
+        """
         defaults = [entry for entry in self.table[part] if entry.fit.accelerator == "default"]
         order = sorted(
             defaults, key=lambda e: (e.fit.format != fmt, e.fit.format != "bf16", e.fit.engine != engine)
@@ -342,19 +192,24 @@ class _Fitter:
             alone = [reduce_point_s(trial, point, self.catalog) for point in reduces]
             return np.concatenate([*(self._predicted(row, numbers, trial)[row.use] for row in rows), alone])
 
-        # A prior weighs as a share of the rows: what the form cannot describe must not drag it away by their number.
+        # A prior weighs as a share of the rows: what the form cannot describe must not drag it away by
+        # their number.
         scale = max(1.0, measured.size / 40.0)
         pulls = np.array([scale * (RESIDUAL / numbers.spread[name]) ** 2 for name in names])
         start = np.array([getattr(entry, name) for name in names])
         theta = fit_positive(predict, start, measured, weights=weights, prior_weights=pulls)
         self.parameters += len(names)
-        return replace(entry, **dict(zip(names, (float(value) for value in theta), strict=True)))
+        found = dict(zip(names, (float(value) for value in theta), strict=True))
+        if "small_launch_ratio" in found:  # above 1 a larger batch would be the faster one
+            found["small_launch_ratio"] = min(found["small_launch_ratio"], 1.0)
+        return replace(entry, **found)
 
     def _target(self, block: Block, numbers: Numbers) -> tuple[Floats, Floats]:
         measured = block.measured_s[numbers.group]
         base = np.zeros_like(measured)
         if block.instance.architecture.attention == "mla" and numbers.part == "attention":
-            # The latent projections are timed inside the attention module in one phase, outside it in the other.
+            # The latent projections are timed inside the attention module in one phase, outside it in the
+            # other.
             plan = self._plan(
                 block, "attention", self._start("attention", "mla_fp8", block.instance.engine.id)
             )
@@ -443,7 +298,9 @@ class _Rows:
 
 
 def _for_chip(entry: Any, accelerator: Accelerator) -> Any:
-    """What is known of a chip or engine without a fit: its exponentials, the heads its latent kernel pads to."""
+    """What is known of a chip or engine without a fit: its exponentials, the heads its latent kernel pads
+    to.
+    """
     if isinstance(entry, AttentionEfficiency):
         return replace(entry, softmax_dims=SOFTMAX_DIMS.get(accelerator.family, entry.softmax_dims))
     return entry

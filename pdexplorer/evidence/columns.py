@@ -24,7 +24,8 @@ _KEYS = ("accelerator", "engine", "model", "weight_format", "kv_format", "tp", "
 class Block:
     """Points of one instance: their load as arrays and measured seconds by group (NaN where not given).
 
-    dense holds products and LM head; where a file times norms with the products, `joined` is true and it holds
+    dense holds products and LM head; where a file times norms with the products, `joined` is true and it
+    holds
     those too. share: the group's part of the step, by which an error in it counts.
     """
 

@@ -1,7 +1,8 @@
 """How well step times predict rows they were not fitted to.
 
 Splits of a step file, never fitting and scoring the same rows:
-- `other_models`: every model in turn is left out of the fit, on all systems, and scored where another model shares
+- `other_models`: every model in turn is left out of the fit, on all systems, and scored where another
+model shares
   its system (accelerator and engine), weight format and attention kind.
 - `other_groups`: rows without such a partner; whole (tp, phase) groups of them are left out together.
 - `zero_shot`: the same rows again, with their model left out altogether.
@@ -73,7 +74,7 @@ def cross_validate(points: Sequence[StepPoint], catalog: Catalog) -> list[Scored
 def system_key(point: StepPoint, catalog: Catalog) -> tuple[str, ...]:
     """What two models must share for one to stand in for the other: system, format and attention kind."""
     architecture = catalog.models[point.model]
-    kind = architecture.attention
+    kind: str = architecture.attention
     if architecture.window_layers:
         kind += "+window"
     if architecture.linear_layers:

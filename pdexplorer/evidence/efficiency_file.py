@@ -36,13 +36,11 @@ def to_toml(entries: Mapping[str, Sequence[Any]], header: str = _HEADER) -> str:
     for part, of_part in entries.items():
         for entry in of_part:
             lines.append(f"[[{part}]]")
-            for field in fields(entry.fit):
-                value = getattr(entry.fit, field.name)
-                if value is not None:
-                    lines.append(f"{field.name} = {_literal(value)}")
-            for field in fields(entry):
-                if field.name != "fit":
-                    lines.append(f"{field.name} = {_literal(getattr(entry, field.name))}")
+            record = {field.name: getattr(entry.fit, field.name) for field in fields(entry.fit)}
+            record |= {
+                field.name: getattr(entry, field.name) for field in fields(entry) if field.name != "fit"
+            }
+            lines += [f"{key} = {_literal(value)}" for key, value in record.items() if value is not None]
             lines.append("")
     return "\n".join(lines)
 

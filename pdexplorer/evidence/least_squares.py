@@ -20,8 +20,10 @@ def fit_positive(
 ) -> Floats:
     """Positive parameters that bring log(predict) nearest to log(measured).
 
-    Residuals are log ratios, so short and long steps count alike. robust_fraction: beyond this log ratio a row's
-    pull grows no further (Huber), so that outliers of a table do not bend the rest. prior_weights: pull of each
+    Residuals are log ratios, so short and long steps count alike. robust_fraction: beyond this log ratio
+    a row's
+    pull grows no further (Huber), so that outliers of a table do not bend the rest. prior_weights: pull
+    of each
     log parameter towards its start, in rows at the same distance; it settles what the rows do not determine.
     """
     base = np.log(start)

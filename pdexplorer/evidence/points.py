@@ -1,8 +1,10 @@
 """Step points: rows of a CSV that each describe one engine step, in any of three column layouts.
 
-Layouts, told apart by their columns: this project's own (engine, system, model, weight_format, kv_format, tp, pp,
+Layouts, told apart by their columns: this project's own (engine, system, model, weight_format, kv_format,
+tp, pp,
 ep, attention_dp, phase, batch, new_tokens, cached_tokens, context_tokens; most have defaults), that of
-step_times.csv (backend, gemm_quant, isl_new, prefix, ...) and that of mixed_steps.csv (hardware, prompt_tokens, ...).
+step_times.csv (backend, gemm_quant, isl_new, prefix, ...) and that of mixed_steps.csv (hardware,
+prompt_tokens, ...).
 `batch` is per attention-DP rank, as in step_times.csv.
 """
 
@@ -29,7 +31,8 @@ _OWN_COLUMNS = (
 class StepPoint:
     """One step of one instance: catalogue ids, formats, parallelism, load; the measured time where given.
 
-    new_tokens and cached_tokens are per prefilling sequence, context_tokens per decoding one; both batches are of
+    new_tokens and cached_tokens are per prefilling sequence, context_tokens per decoding one; both
+    batches are of
     one attention-DP rank. raw is the row as read.
     """
 
@@ -71,7 +74,7 @@ def read_points(path: str | Path) -> list[StepPoint]:
 
 
 def parse_point(number: int, raw: Mapping[str, str | None]) -> StepPoint:
-    """One row (number counts from 1 below the header). ValueError names row, key, value and what is allowed."""
+    """One row; `number` counts from 1 below the header. ValueError names row, key, value and what is allowed."""
     cells = {key: (value or "").strip() for key, value in raw.items() if isinstance(key, str)}
     try:
         return _parse(number, cells)

@@ -1,6 +1,7 @@
 """Predicted times of step points: the physics applied to the rows of a file."""
 
 import csv
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -33,12 +34,14 @@ def predict_file(
 
 
 def predict_points(
-    points: list[StepPoint],
+    points: Sequence[StepPoint],
     catalog: Catalog | None = None,
     overhead: Overhead = "none",
     entries: Entries | None = None,
 ) -> list[tuple[float | None, str]]:
-    """(predicted milliseconds, "") of each point, or (None, why not). entries: efficiencies other than the shipped."""
+    """(predicted milliseconds, "") of each point, or (None, why not). entries: efficiencies other than the
+    shipped.
+    """
     if overhead not in ("none", "engine"):
         raise ValueError(f"overhead = {overhead!r} is not one of none, engine")
     catalogue = catalog or load_catalog()

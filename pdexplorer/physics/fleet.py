@@ -25,7 +25,9 @@ class ColocatedFleet:
 
 @dataclass(frozen=True)
 class DisaggregatedFleet:
-    """A prefill pool, a decode pool and the path between. prefill_batch_tokens: most prompt tokens of one step."""
+    """A prefill pool, a decode pool and the path between. prefill_batch_tokens: most prompt tokens of one
+    step.
+    """
 
     prefill: Instance
     prefill_instances: int

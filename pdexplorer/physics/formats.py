@@ -49,7 +49,7 @@ def bytes_per_kv_element(kv_format: str) -> float:
 
 
 def compute_unit(accelerator: Accelerator, weight_format: str) -> str:
-    """The compute format these weights run on here: a chip without the units computes in bf16 (weight only)."""
+    """The compute format these weights run on: a chip without the units computes in bf16 (weight only)."""
     bytes_per_weight(weight_format)
     wanted = _UNITS[weight_format]
     return wanted if wanted in accelerator.flop_per_s else "bf16"

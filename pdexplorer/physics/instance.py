@@ -27,7 +27,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Parallelism:
-    """How an instance spreads: tp is of attention; experts spread over tp × attention_dp GPUs, ep of them by expert."""
+    """How an instance spreads: tp is of attention; experts spread over tp × attention_dp GPUs, ep of them by
+    expert.
+    """
 
     tp: int
     pp: int = 1
@@ -84,7 +86,9 @@ def build_instance(
     kv_block_tokens: int = 16,
     efficiency_entries: dict[str, tuple[Any, ...]] | None = None,
 ) -> Instance | Infeasible:
-    """An instance whose step times can be computed, memory not yet checked; Infeasible names what is lacking."""
+    """An instance whose step times can be computed, memory not yet checked; Infeasible names what is
+    lacking.
+    """
     bytes_per_weight(weight_format)
     bytes_per_kv_element(kv_format)
     problem = _parallelism_problem(architecture, parallelism)

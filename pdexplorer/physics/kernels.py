@@ -1,4 +1,6 @@
-"""The time of one step's kernels, group by group, from a plan and a load. Works on floats and on numpy arrays."""
+"""The time of one step's kernels, group by group, from a plan and a load. Works on floats and on numpy
+arrays.
+"""
 
 from dataclasses import dataclass
 from typing import Any
@@ -10,11 +12,14 @@ _WAVE_SHARPNESS = 2.5
 """Join of a kernel's longest block and its total work: waves of blocks lie between the two."""
 
 Number = Any
-"""A float or a numpy array: the same lines serve the vectorised closed form and the simulator's scalar path."""
+"""A float or a numpy array: the same lines serve the vectorised closed form and the simulator's scalar path.
+"""
 
 
 def slowest_rank_share(count: Number, ranks: int) -> Number:
-    """Share of `count` that the fullest of `ranks` attention-DP ranks carries; 1 for one rank or nothing to do."""
+    """Share of `count` that the fullest of `ranks` attention-DP ranks carries; 1 for one rank or nothing to
+    do.
+    """
     if ranks == 1:
         return 1.0
     return -(-count // ranks) / (count + (count <= 0)) + (count <= 0)
@@ -82,7 +87,8 @@ def reduce_s(reduce: ReducePlan, tokens: Number) -> Number:
 class AttentionLoad:
     """What attention of one rank and microbatch works on: sums over its sequences, floats or arrays.
 
-    tokens, sequences: of the prefill; pairs, reads: its (query, key) pairs and past tokens, over full and over
+    tokens, sequences: of the prefill; pairs, reads: its (query, key) pairs and past tokens, over full and
+    over
     windowed layers; context, window: Σ context and Σ min(context, window) of the decode batch.
     """
 
@@ -98,7 +104,9 @@ class AttentionLoad:
 
 
 def attention_s(plan: StepPlan, load: AttentionLoad) -> tuple[Number, Number]:
-    """(prefill, decode) attention. Alone each runs in a kernel of its own; some engines join them in a mixed step."""
+    """(prefill, decode) attention. Alone each runs in a kernel of its own; some engines join them in a mixed
+    step.
+    """
     compute = (
         load.tokens * plan.prefill_token_s
         + load.pairs_full * plan.prefill_pair_full_s

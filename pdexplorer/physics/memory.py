@@ -9,7 +9,7 @@ from pdexplorer.infeasible import Infeasible
 from pdexplorer.physics.formats import bytes_per_kv_element, bytes_per_weight, missing_figure, split_formats
 from pdexplorer.physics.instance import Instance, Parallelism
 from pdexplorer.physics.parameters import expert_parameters, head_parameters, indexed_layers
-from pdexplorer.physics.plan import dense_shape
+from pdexplorer.physics.shapes import dense_shape
 from pdexplorer.units import GB
 
 ENGINE_RESERVE_BYTES = 1e9
@@ -25,14 +25,18 @@ _GPUS_TRIED = (1, 2, 4, 8, 16, 32, 64)
 
 
 def kv_bytes_per_token(architecture: Architecture, kv_format: str) -> float:
-    """KV bytes of one token over all layers that keep it, one copy; windowed layers count (up to their window)."""
+    """KV bytes of one token over all layers that keep it, one copy; windowed layers count (up to their
+    window).
+    """
     a = architecture
     layers = a.full_layers + a.window_layers
     return layers * _layer_token_bytes(a, kv_format) + indexed_layers(a) * a.index_dim
 
 
 def kv_bytes(architecture: Architecture, kv_format: str, tokens: Any) -> Any:
-    """Exact KV bytes of one sequence of `tokens`: windowed layers up to their window, linear layers a constant."""
+    """Exact KV bytes of one sequence of `tokens`: windowed layers up to their window, linear layers a
+    constant.
+    """
     a = architecture
     layer = _layer_token_bytes(a, kv_format)
     unbounded = (a.full_layers * layer + indexed_layers(a) * a.index_dim) * tokens
@@ -43,7 +47,9 @@ def kv_bytes(architecture: Architecture, kv_format: str, tokens: Any) -> Any:
 
 
 def kv_copies(architecture: Architecture, tp: int) -> float:
-    """How often a TP group holds each token's KV: heads are not split below one; MLA's latent is whole on each."""
+    """How often a TP group holds each token's KV: heads are not split below one; MLA's latent is whole on
+    each.
+    """
     if architecture.attention == "mla":
         return float(tp)
     return max(1.0, tp / architecture.kv_heads)
@@ -75,7 +81,9 @@ def weight_bytes(architecture: Architecture, weight_format: str, parallelism: Pa
 
 
 def activation_bytes(architecture: Architecture, parallelism: Parallelism) -> float:
-    """Peak activations of one GPU: a residual stream, a norm's copy and the widest layer, at the step budget."""
+    """Peak activations of one GPU: a residual stream, a norm's copy and the widest layer, at the step
+    budget.
+    """
     a, p = architecture, parallelism
     widest = max(
         a.intermediate_size * 2 / p.tp, a.experts_per_token * a.expert_intermediate_size * 2 / p.moe_tp
@@ -84,7 +92,9 @@ def activation_bytes(architecture: Architecture, parallelism: Parallelism) -> fl
 
 
 def kv_capacity_tokens(instance: Instance) -> float | Infeasible:
-    """Tokens of KV the whole instance can hold, or by how much its weights miss and on which tp they would fit."""
+    """Tokens of KV the whole instance can hold, or by how much its weights miss and on which tp they would
+    fit.
+    """
     memory = instance.accelerator.memory_bytes
     if memory is None:
         return missing_figure(instance.accelerator.id, "memory_gb")

@@ -1,4 +1,6 @@
-"""How many (query, key) pairs a prefill computes and how much past it reads, with or without a cap on the span."""
+"""How many (query, key) pairs a prefill computes and how much past it reads, with or without a cap on the
+span.
+"""
 
 from typing import Any
 

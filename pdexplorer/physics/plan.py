@@ -5,11 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from pdexplorer.catalog.architecture import Architecture
 from pdexplorer.catalog.efficiency import CollectiveEfficiency, normalises_queries
 from pdexplorer.infeasible import Infeasible
 from pdexplorer.physics.formats import (
-    bytes_per_kv_element,
     bytes_per_weight,
     compute_flop_per_s,
     split_formats,
@@ -17,22 +15,23 @@ from pdexplorer.physics.formats import (
 from pdexplorer.physics.instance import Instance
 from pdexplorer.physics.parameters import (
     attention_layers,
-    attention_parameters,
-    dense_mlp_layers,
     expert_parameters,
     head_parameters,
-    index_parameters,
     indexed_layers,
-    mlp_parameters,
-    shared_expert_parameters,
+)
+from pdexplorer.physics.shapes import (
+    ACTIVATION_BYTES,
+    attention_flop,
+    dense_shape,
+    element_bytes,
+    element_kernels,
+    kv_bytes_per_layer_token,
 )
 from pdexplorer.physics.smooth import smooth_max
 
 _ATTENTION_SHARPNESS = 3.0
 QK_NORM_LAUNCH_S = 26e-6
 """Per layer of a prefill step, for models that normalise queries and keys (Qwen3 against Llama, any chip)."""
-
-_ACTIVATION_BYTES = 2.0  # activations between kernels are 16-bit in every engine here
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,10 +137,10 @@ def _dense_terms(instance: Instance) -> dict[str, Any]:
         "dense_small_launch_s": launch * e.gemm.small_launch_ratio,
         "dense_compute_s": 2.0 * shape.elements / (_rate(instance, fmt) * e.gemm.mfu),
         "dense_weights_s": shape.elements * bytes_per_weight(fmt) / (bandwidth * e.gemm.mbu),
-        "dense_activation_s": shape.activations * _ACTIVATION_BYTES / (bandwidth * e.gemm.mbu),
+        "dense_activation_s": shape.activations * ACTIVATION_BYTES / (bandwidth * e.gemm.mbu),
         "dense_sharpness": e.gemm.sharpness,
-        "element_launch_s": _element_kernels(a) * e.elementwise.launch_s,
-        "element_token_s": _element_bytes(a, tp) / (bandwidth * e.elementwise.mbu),
+        "element_launch_s": element_kernels(a) * e.elementwise.launch_s,
+        "element_token_s": element_bytes(a, tp) / (bandwidth * e.elementwise.mbu),
         "head_launch_s": e.head.launch_s,
         "head_compute_s": 2.0 * head / (_rate(instance, "bf16") * e.head.mfu),
         "head_weights_s": head * 2.0 / (bandwidth * e.head.mbu),
@@ -156,8 +155,8 @@ def _attention_terms(instance: Instance) -> dict[str, Any]:
     full = 0 if sparse else a.full_layers
     window = a.full_layers + a.window_layers if sparse else a.window_layers
     mixers = attention_layers(a)
-    pair_flop, _ = _attention_flop(a, heads, e.softmax_dims)
-    _, context_flop = _attention_flop(a, max(heads, e.decode_heads_floor), e.softmax_dims)
+    pair_flop, _ = attention_flop(a, heads, e.softmax_dims)
+    _, context_flop = attention_flop(a, max(heads, e.decode_heads_floor), e.softmax_dims)
     # The indexer scores every past token in fp8 with few small heads, whatever the top-k keeps.
     index_flop = 2.0 * a.index_heads * a.index_dim * indexed_layers(a)
     index_bytes = float(a.index_dim * indexed_layers(a))
@@ -217,7 +216,7 @@ def _collective_terms(instance: Instance) -> dict[str, Any]:
     a, p, e = instance.architecture, instance.parallelism, instance.efficiency.collective
     accelerator = instance.accelerator
     link = accelerator.scale_up_byte_per_s or accelerator.pcie_byte_per_s or 1.0
-    token_bytes = a.hidden_size * _ACTIVATION_BYTES
+    token_bytes = a.hidden_size * ACTIVATION_BYTES
     spread = p.tp * p.attention_dp
     # Attention DP gathers all ranks' tokens for the experts and scatters them back: one all-reduce's traffic.
     step_count = 0.0 if spread == 1 else 2.0 * a.layers if p.attention_dp == 1 else 1.0 * a.layers
@@ -250,14 +249,6 @@ def reduce_plan(
     )
 
 
-def kv_bytes_per_layer_token(architecture: Architecture, kv_format: str, tp: int) -> float:
-    """KV bytes one GPU of a TP group holds per token and layer: heads are split, never below one; MLA is not."""
-    element = bytes_per_kv_element(kv_format)
-    if architecture.attention == "mla":
-        return (architecture.mla_kv_rank + architecture.mla_rope_dim) * element
-    return 2.0 * architecture.head_dim * max(architecture.kv_heads / tp, 1.0) * element
-
-
 def _bandwidth(instance: Instance) -> float:
     bandwidth = instance.accelerator.memory_byte_per_s
     assert bandwidth is not None  # build_instance has refused the others
@@ -268,60 +259,3 @@ def _rate(instance: Instance, fmt: str) -> float:
     rate = compute_flop_per_s(instance.accelerator, fmt)
     assert not isinstance(rate, Infeasible)  # build_instance has refused the others
     return rate
-
-
-@dataclass(frozen=True, slots=True)
-class DenseShape:
-    """Over all layers on one GPU: weights, matrix products, activation elements one token reads and writes."""
-
-    elements: float
-    products: float
-    activations: float
-
-
-def dense_shape(architecture: Architecture, tp: int) -> DenseShape:
-    """Projections, dense MLPs, routers and shared experts of one GPU of a TP group."""
-    a = architecture
-    mixers = attention_layers(a)
-    indexers = indexed_layers(a) * index_parameters(a)  # whole on every GPU
-    linear = a.linear_layers * (a.linear_layer_params or attention_parameters(a)) / tp
-    softmax = a.full_layers + a.window_layers
-    if a.attention == "mla":
-        replicated = a.hidden_size * (a.mla_q_rank + a.mla_kv_rank + a.mla_rope_dim)
-        attention = replicated + (attention_parameters(a) - replicated) / tp
-        products = router = 0.0  # engines run these models' small products inside one module: attention's launches
-    else:
-        shared = 2.0 * a.hidden_size * a.head_dim * a.kv_heads  # keys and values; a head is never split
-        attention = (attention_parameters(a) - shared) / tp + shared * max(1.0 / tp, 1.0 / a.kv_heads)
-        products = 2.0
-        router = 1.0 + (2.0 if a.shared_experts else 0.0)
-    mlps = dense_mlp_layers(a)
-    elements = softmax * attention + linear + indexers + mlps * mlp_parameters(a) / tp
-    elements += a.moe_layers * (a.hidden_size * a.experts + shared_expert_parameters(a) / tp)
-    kernels = mixers * products + mlps * 2.0 + a.moe_layers * router
-    activations = mixers * (2.0 * a.hidden_size + 2.0 * a.heads * a.head_dim / tp)
-    activations += mlps * (2.0 * a.hidden_size + a.mlp_matrices * a.intermediate_size / tp)
-    return DenseShape(elements, kernels, activations)
-
-
-def _element_kernels(a: Architecture) -> float:
-    return 2.0 * a.layers + dense_mlp_layers(a) + 1.0  # the embedding is the last one
-
-
-def _element_bytes(a: Architecture, tp: int) -> float:
-    """Traffic of one token: two norms with residual (read two, write two), gate times up (read two, write one)."""
-    norms = 2.0 * 4.0 * a.hidden_size * _ACTIVATION_BYTES * a.layers
-    gates = 3.0 * a.intermediate_size / tp * _ACTIVATION_BYTES * dense_mlp_layers(a)
-    return norms + gates
-
-
-def _attention_flop(a: Architecture, heads: float, softmax_dims: float) -> tuple[float, float]:
-    """FLOP of one layer per (query, key) pair in prefill, its exponential included, and per context token in decode.
-
-    MLA multiplies expanded heads in prefill and the shared latent in decode.
-    """
-    if a.attention == "mla":
-        expanded = a.mla_nope_dim + a.mla_rope_dim + a.mla_v_dim
-        latent = 2 * a.mla_kv_rank + a.mla_rope_dim
-        return 2.0 * heads * (expanded + 2.0 * softmax_dims), 2.0 * heads * latent
-    return 4.0 * heads * (a.head_dim + softmax_dims), 4.0 * heads * a.head_dim

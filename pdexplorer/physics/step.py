@@ -28,7 +28,8 @@ PARTS = ("dense", "attention_prefill", "attention_decode", "experts", "head", "c
 class StepLoad:
     """What a step computes, as totals over the instance. Floats or arrays of one broadcast shape.
 
-    pairs_*: (query, key) pairs of the prefill; kv_read_*: past tokens it reads; context_sum: Σ context over the
+    pairs_*: (query, key) pairs of the prefill; kv_read_*: past tokens it reads; context_sum: Σ context
+    over the
     decode batch; window_sum: Σ min(context, window). *_window are capped by the plan's window.
     """
 
@@ -85,11 +86,13 @@ def equal_load(
 
 
 def load_parts(plan: StepPlan, load: StepLoad, overhead: bool = True) -> tuple[Any, ...]:
-    """Seconds of (products, prefill attention, decode attention, experts, head, collectives, elementwise, overhead).
+    """Seconds of (products, prefill attention, decode attention, experts, head, collectives, elementwise,
+    overhead).
 
     Floats in, floats out.
 
-    With pipeline stages a step's tokens go through in `pp` microbatches that keep every stage busy while decoding;
+    With pipeline stages a step's tokens go through in `pp` microbatches that keep every stage busy while
+    decoding;
     its prefill share passes the pipeline once more, partly filled: the bubble.
     """
     if plan.pp == 1:
@@ -183,7 +186,8 @@ def step_time_s(
 
     prefill_tokens: new tokens of this step in total, over prefill_sequences equal sequences, each over
     prefill_past_tokens cached ones. decode_batch: requests of the whole instance that each get one token.
-    decode_context_tokens: their mean context. Nothing to do takes no time. overhead: add the engine's per step.
+    decode_context_tokens: their mean context. Nothing to do takes no time. overhead: add the engine's per
+    step.
     """
     parts = step_parts_s(
         instance,

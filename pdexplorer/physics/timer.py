@@ -1,4 +1,4 @@
-"""The simulator's clock: the same step times as step_time_s, in plain floats, with what repeats remembered."""
+"""The simulator's clock: the same step times as step_time_s, in plain floats, repeats remembered."""
 
 from __future__ import annotations
 
@@ -36,7 +36,9 @@ class StepTimer:
         return self.plan.window_tokens
 
     def decode_coefficients(self, batch: int) -> tuple[float, float, float]:
-        """(a, b_full, b_window): a decode-only step takes a + b_full·Σcontext + b_window·Σmin(context, window)."""
+        """(a, b_full, b_window): a decode-only step takes a + b_full·Σcontext + b_window·Σmin(context,
+        window).
+        """
         known = self._decode.get(batch)
         if known is None:
             full, window = self._per_context(batch)
@@ -56,7 +58,9 @@ class StepTimer:
         context_sum: float,
         window_sum: float,
     ) -> float:
-        """Seconds of a step with prefill and decode together. Pairs and reads are sums over the prompts in it."""
+        """Seconds of a step with prefill and decode together. Pairs and reads are sums over the prompts in
+        it.
+        """
         key = (prefill_tokens, prefill_sequences, batch)
         size = self._sizes.get(key) or self._size(prefill_tokens, prefill_sequences, batch)
         if size.joined is not None:
@@ -134,7 +138,9 @@ class StepTimer:
 
 @dataclass(frozen=True, slots=True)
 class _Size:
-    """Coefficients of one combination of token counts; joined holds its load where attention is not separable."""
+    """Coefficients of one combination of token counts; joined holds its load where attention is not
+    separable.
+    """
 
     base_s: float
     compute_s: float

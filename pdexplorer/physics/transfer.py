@@ -23,7 +23,9 @@ GPUS_PER_NODE = 8
 
 @dataclass(frozen=True, slots=True)
 class TransferPath:
-    """From one prefill instance to one decode instance. Rates are effective, of one instance with all its NICs."""
+    """From one prefill instance to one decode instance. Rates are effective, of one instance with all its
+    NICs.
+    """
 
     link: Link
     latency_s: float
@@ -38,7 +40,9 @@ class TransferPath:
 def resolve_path(
     catalog: Catalog, scenario: Scenario, prefill: Instance, decode: Instance
 ) -> TransferPath | Infeasible:
-    """The path the scenario's network block describes. ValueError for an unknown link; Infeasible across KV formats."""
+    """The path the scenario's network block describes. ValueError for an unknown link; Infeasible across KV
+    formats.
+    """
     network = scenario.network
     if network.link not in catalog.links:
         raise ValueError(f"network.link = {network.link!r} is not one of {', '.join(sorted(catalog.links))}")
@@ -78,7 +82,7 @@ def nics_of(instance: Instance, nics_per_instance: int | None) -> int:
 
 
 def instance_byte_per_s(link: Link, line_byte_per_s: float, share: float, nics: int, gpus: int) -> float:
-    """Effective bandwidth of one instance: share × line × NICs, bounded by what its nodes' CPUs move (TCP)."""
+    """Effective bandwidth of one instance: share × line × NICs, bounded by its nodes' CPUs (TCP)."""
     rate = share * line_byte_per_s * nics
     if link.node_cap_byte_per_s is None:
         return rate

@@ -1,0 +1,89 @@
+"""Shapes of a model's work on one GPU: weights, kernels, traffic and FLOP that step times are made of."""
+
+from dataclasses import dataclass
+
+from pdexplorer.catalog.architecture import Architecture
+from pdexplorer.physics.formats import bytes_per_kv_element
+from pdexplorer.physics.parameters import (
+    attention_layers,
+    attention_parameters,
+    dense_mlp_layers,
+    index_parameters,
+    indexed_layers,
+    mlp_parameters,
+    shared_expert_parameters,
+)
+
+ACTIVATION_BYTES = 2.0
+"""Activations between kernels are 16-bit in every engine here."""
+
+
+def kv_bytes_per_layer_token(architecture: Architecture, kv_format: str, tp: int) -> float:
+    """KV bytes one GPU of a TP group holds per token and layer: heads are split, never below one; MLA is
+    not.
+    """
+    element = bytes_per_kv_element(kv_format)
+    if architecture.attention == "mla":
+        return (architecture.mla_kv_rank + architecture.mla_rope_dim) * element
+    return 2.0 * architecture.head_dim * max(architecture.kv_heads / tp, 1.0) * element
+
+
+@dataclass(frozen=True, slots=True)
+class DenseShape:
+    """Over all layers on one GPU: weights, matrix products, activations one token reads and writes."""
+
+    elements: float
+    products: float
+    activations: float
+
+
+def dense_shape(architecture: Architecture, tp: int) -> DenseShape:
+    """Projections, dense MLPs, routers and shared experts of one GPU of a TP group."""
+    a = architecture
+    mixers = attention_layers(a)
+    indexers = indexed_layers(a) * index_parameters(a)  # whole on every GPU
+    linear = a.linear_layers * (a.linear_layer_params or attention_parameters(a)) / tp
+    softmax = a.full_layers + a.window_layers
+    if a.attention == "mla":
+        replicated = a.hidden_size * (a.mla_q_rank + a.mla_kv_rank + a.mla_rope_dim)
+        attention = replicated + (attention_parameters(a) - replicated) / tp
+        products = router = 0.0  # timed inside the attention module, whose launches count them
+    else:
+        shared = 2.0 * a.hidden_size * a.head_dim * a.kv_heads  # keys and values; a head is never split
+        attention = (attention_parameters(a) - shared) / tp + shared * max(1.0 / tp, 1.0 / a.kv_heads)
+        products = 2.0
+        router = 1.0 + (2.0 if a.shared_experts else 0.0)
+    mlps = dense_mlp_layers(a)
+    elements = softmax * attention + linear + indexers + mlps * mlp_parameters(a) / tp
+    elements += a.moe_layers * (a.hidden_size * a.experts + shared_expert_parameters(a) / tp)
+    kernels = mixers * products + mlps * 2.0 + a.moe_layers * router
+    activations = mixers * (2.0 * a.hidden_size + 2.0 * a.heads * a.head_dim / tp)
+    activations += mlps * (2.0 * a.hidden_size + a.mlp_matrices * a.intermediate_size / tp)
+    return DenseShape(elements, kernels, activations)
+
+
+def element_kernels(a: Architecture) -> float:
+    """Kernels between the products of one step: two norms a layer, the activation of each dense MLP."""
+    return 2.0 * a.layers + dense_mlp_layers(a) + 1.0  # the embedding is the last one
+
+
+def element_bytes(a: Architecture, tp: int) -> float:
+    """Traffic of one token: two norms with residual (read two, write two), gate times up (read two, write
+    one).
+    """
+    norms = 2.0 * 4.0 * a.hidden_size * ACTIVATION_BYTES * a.layers
+    gates = 3.0 * a.intermediate_size / tp * ACTIVATION_BYTES * dense_mlp_layers(a)
+    return norms + gates
+
+
+def attention_flop(a: Architecture, heads: float, softmax_dims: float) -> tuple[float, float]:
+    """FLOP of one layer per (query, key) pair in prefill, its exponential included, and per context token
+    in decode.
+
+    MLA multiplies expanded heads in prefill and the shared latent in decode.
+    """
+    if a.attention == "mla":
+        expanded = a.mla_nope_dim + a.mla_rope_dim + a.mla_v_dim
+        latent = 2 * a.mla_kv_rank + a.mla_rope_dim
+        return 2.0 * heads * (expanded + 2.0 * softmax_dims), 2.0 * heads * latent
+    return 4.0 * heads * (a.head_dim + softmax_dims), 4.0 * heads * a.head_dim
