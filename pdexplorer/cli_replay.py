@@ -1,8 +1,8 @@
 """Fleets the closed form sized, and requests replayed through them."""
 
 import sys
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from pdexplorer.catalog.catalog import load_catalog
@@ -18,47 +18,38 @@ from pdexplorer.workload.requests import Requests
 
 @dataclass(frozen=True)
 class Sized:
-    """A scenario with its evaluation; fleets that could not be sized for a trace may come from elsewhere."""
+    """One fleet to replay through, with what the closed form says of it. fleet None: none was found."""
 
-    scenario: Scenario
-    evaluation: Evaluation
-    colocated: ColocatedFleet | None = None
-    disaggregated: DisaggregatedFleet | None = None
+    outcome: Outcome
+    fleet: ColocatedFleet | DisaggregatedFleet | None
 
-    def fleet(self, name: str) -> ColocatedFleet | DisaggregatedFleet | None:
-        """The fleet to replay through, or None where there is none."""
-        if name == "colocated":
-            return self.evaluation.colocated_fleet or self.colocated
-        return self.evaluation.disaggregated_fleet or self.disaggregated
 
-    def estimated(self, name: str) -> Outcome:
-        """What the closed form says of a fleet."""
-        return self.evaluation.colocated if name == "colocated" else self.evaluation.disaggregated
+def sized_fleets(scenario: Scenario, plain: Scenario, wanted: Sequence[str]) -> dict[str, Sized]:
+    """The wanted fleets, sized for the scenario.
 
-    def completed_by(self, plain: Scenario, wanted: Sequence[str]) -> "Sized":
-        """Where no fleet meets the limits on a trace, the one for the scenario's own traffic is replayed."""
-        missing = [name for name in wanted if self.fleet(name) is None]
-        if not missing:
-            return self
-        other = evaluate(plain)
-        found = replace(self, colocated=other.colocated_fleet, disaggregated=other.disaggregated_fleet)
-        for name in missing:
-            if found.fleet(name) is not None:
-                limit = self.estimated(name).infeasible
+    Where none meets the limits on a trace, the one sized for plain, the scenario's own traffic, is taken; that
+    is said on stderr.
+    """
+    found = _sized(evaluate(scenario))
+    if scenario != plain and any(found[name].fleet is None for name in wanted):
+        other = _sized(evaluate(plain))
+        for name in wanted:
+            if found[name].fleet is None and other[name].fleet is not None:
+                limit = found[name].outcome.infeasible
                 why = "none was found" if limit is None else limit.text
                 print(
                     f"pdexplorer: no {name} fleet meets the limits on this trace ({why}); "
                     "replayed through the one sized for the scenario's own traffic",
                     file=sys.stderr,
                 )
-        return found
+                found[name] = other[name]
+    return {name: found[name] for name in wanted}
 
 
 def replay(
-    sized: Sized, wanted: Sequence[str], requests: Requests
+    scenario: Scenario, fleets: Mapping[str, Sized], requests: Requests
 ) -> tuple[dict[str, dict[str, Any]], dict[str, Any]]:
     """By fleet: the answer as `simulate --json` writes it, and the records; the closed form's where none."""
-    scenario = sized.scenario
     closed = scenario.workload.arrivals == "closed_loop"
     options = SimulationOptions(
         routing=scenario.routing.policy,
@@ -69,15 +60,10 @@ def replay(
     catalog = load_catalog().with_overrides(scenario.overrides)
     answers: dict[str, dict[str, Any]] = {}
     records: dict[str, Any] = {}
-    for name in wanted:
-        fleet = sized.fleet(name)
+    for name, sized in fleets.items():
+        fleet = sized.fleet
         if fleet is None:
-            answers[name] = {
-                **sized.estimated(name).to_json(),
-                "requests": 0,
-                "completed": 0,
-                "simulated_s": 0.0,
-            }
+            answers[name] = {**sized.outcome.to_json(), "requests": 0, "completed": 0, "simulated_s": 0.0}
             continue
         if isinstance(fleet, ColocatedFleet):
             result = simulate_colocated(fleet, requests, options)
@@ -87,8 +73,16 @@ def replay(
         records[name] = result.records
         answers[name] = {
             **outcome.to_json(),
+            "design": dict(outcome.design or sized.outcome.design),
             "requests": len(result.records["request_id"]),
             "completed": int((result.records["status"] == "completed").sum()),
             "simulated_s": float(result.simulated_s),
         }
     return answers, records
+
+
+def _sized(evaluation: Evaluation) -> dict[str, Sized]:
+    return {
+        "colocated": Sized(evaluation.colocated, evaluation.colocated_fleet),
+        "disaggregated": Sized(evaluation.disaggregated, evaluation.disaggregated_fleet),
+    }

@@ -32,18 +32,16 @@ def evaluate(arguments: argparse.Namespace) -> None:
 def simulate(arguments: argparse.Namespace) -> None:
     """Requests one by one through the fleets that the closed form sized."""
     options = _Options.read(arguments)
-    from pdexplorer.cli_replay import Sized, replay
+    from pdexplorer.cli_replay import replay, sized_fleets
     from pdexplorer.workload.generate import generate_requests
 
     plain, title = scenario_from(arguments.scenario, arguments.settings)
     scenario = options.with_trace(plain)
     wanted = ("colocated", "disaggregated") if arguments.fleet == "both" else (arguments.fleet,)
-    sized = Sized(scenario, evaluate_scenario(scenario))
-    if scenario != plain:
-        sized = sized.completed_by(plain, wanted)
+    fleets = sized_fleets(scenario, plain, wanted)
     count = options.count(scenario)
     requests = generate_requests(scenario.workload, count, options.seed, options.rate_scale, options.window_s)
-    answers, records = replay(sized, wanted, requests)
+    answers, records = replay(scenario, fleets, requests)
     if options.per_request is not None:
         rows = write_per_request(options.per_request, records)
     if arguments.json:

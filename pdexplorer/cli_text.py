@@ -37,7 +37,7 @@ def print_evaluation(title: str, answer: Answer, sources: Sequence[str]) -> None
 
 
 def _flip(flip: Answer, scenario: Answer) -> str:
-    """Which side of the break-even is the other one from where the scenario stands: "below 140 input tokens"."""
+    """The other side of the break-even from where the scenario stands: "below 140 input tokens"."""
     text = str(flip["text"]).rstrip(".")
     here: Any = scenario
     for part in str(flip["key"]).split("."):
