@@ -1,4 +1,6 @@
-"""The verdict: its type and the rule of its bands. It reads two outcomes and three ratios, and computes no physics."""
+"""The verdict: its type and the rule of its bands. It reads two outcomes and three ratios, and computes no
+physics.
+"""
 
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -25,7 +27,9 @@ class Reason:
 
 @dataclass(frozen=True, slots=True)
 class BreakEven:
-    """Where along one setting the decision flips. direction: splitting pays `above` or `below` value; None: nowhere."""
+    """Where along one setting the decision flips. direction: splitting pays `above` or `below` value;
+    None: nowhere.
+    """
 
     key: str
     value: float | None
@@ -38,8 +42,8 @@ class BreakEven:
 class Ratios:
     """Disaggregated over colocated, above 1 favours splitting; None where it cannot be formed.
 
-    goodput_per_dollar, goodput_per_gpu: each fleet at its best unrounded scale. cost: colocated over disaggregated
-    cost per request at the demand, with whole instances.
+    goodput_per_dollar, goodput_per_gpu: each fleet at its best unrounded scale. cost: colocated over
+    disaggregated cost per request at the demand, with whole instances.
     """
 
     goodput_per_dollar: float | None = None
@@ -94,7 +98,9 @@ def decide(
     ratios: Ratios,
     offline: bool = False,
 ) -> Verdict:
-    """The band of the ratio that counts for the basis; a design that cannot meet the SLO loses to one that can."""
+    """The band of the ratio that counts for the basis; a design that cannot meet the SLO loses to one that
+    can.
+    """
     decided_by = deciding_ratio(basis, ratios, offline)
     if not colocated.feasible or not disaggregated.feasible:
         if colocated.feasible:
@@ -129,8 +135,9 @@ def deciding_ratio(basis: Basis, ratios: Ratios, offline: bool = False) -> str:
 def band_of(
     rule: VerdictRule, ratio: float | None
 ) -> Literal["disaggregate", "benchmark_first", "stay_colocated"]:
-    """Before any veto. Without a ratio nothing speaks for splitting. Whole fleets give exact ratios such as 13 / 10,
-    so rounding in the last digits must not move a band."""
+    """Before any veto. Without a ratio nothing speaks for splitting. Whole fleets give exact ratios such
+    as 13 / 10, so rounding in the last digits must not move a band.
+    """
     if ratio is None or ratio < rule.benchmark_ratio * _ROUNDING:
         return "stay_colocated"
     return "disaggregate" if ratio >= rule.pays_ratio * _ROUNDING else "benchmark_first"

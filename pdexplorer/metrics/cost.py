@@ -9,7 +9,9 @@ from pdexplorer.units import SECONDS_PER_HOUR
 
 @dataclass(frozen=True, slots=True)
 class PoolTime:
-    """Shares of one pool's instance time. They add up to 1 because each was measured, not because one is the rest."""
+    """Shares of one pool's instance time. They add up to 1 because each was measured, not because one is
+    the rest.
+    """
 
     prefill: float
     decode: float
@@ -20,8 +22,9 @@ class PoolTime:
 def cost_parts(
     price: FleetPrice, pools: Sequence[PoolTime], requests_per_s: float
 ) -> Mapping[str, float] | None:
-    """USD per request: prefill, decode, kv_transfer (network and time blocked only by transfers), scheduling_idle,
-    and total = fleet cost ÷ requests. None without prices or requests."""
+    """USD per request: prefill, decode, kv_transfer (network and time blocked only by transfers),
+    scheduling_idle, and total = fleet cost ÷ requests. None without prices or requests.
+    """
     cost = price.usd_per_hour
     if cost is None or requests_per_s <= 0.0:
         return None

@@ -1,39 +1,24 @@
 """Closed form to Outcome: the percentiles, shares of time and money of one fleet at one load."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pdexplorer.metrics.cost import PoolTime, cost_parts
+from pdexplorer.metrics.draws import Latencies, latency_draws, percentiles
 from pdexplorer.metrics.money import FleetPrice
 from pdexplorer.metrics.outcome import Outcome, Percentiles
 from pdexplorer.physics.fleet import ColocatedFleet, DisaggregatedFleet
-from pdexplorer.steady.colocated import (
-    ColocatedDesigns,
-    ColocatedFlow,
-    colocated_attainment,
-    colocated_flow,
-    colocated_wait,
-)
-from pdexplorer.steady.disaggregated import DisaggregatedDesigns, DisaggregatedFlow
+from pdexplorer.steady.colocated import ColocatedDesigns, ColocatedFlow, colocated_flow
+from pdexplorer.steady.colocated_capacity import colocated_attainment, colocated_wait
+from pdexplorer.steady.disaggregated import DisaggregatedFlow
 from pdexplorer.steady.load import Load
 from pdexplorer.steady.pool import spread_batch
+from pdexplorer.steady.split_designs import DisaggregatedDesigns
 from pdexplorer.workload.normal import normal_quantile
 
 Array = NDArray[np.float64]
-
-_NODES = 128
-
-
-@dataclass(frozen=True, eq=False)
-class _Latencies:
-    """Weighted draws: (draws,) each."""
-
-    weight: Array
-    ttft_s: Array
-    tpot_s: Array
-    e2e_s: Array
 
 
 def colocated_outcome(
@@ -53,9 +38,9 @@ def colocated_outcome(
     mean = events * float((weight * interference).sum())
     variance = events * float((weight * interference**2).sum())
     ceiling = _one(flow.mixed_s) if designs.alone_s is None else np.inf
-    latencies = _latencies(
+    latencies = latency_draws(
         load, flow.service_s[:, 0, 0, 0, 0], _one(wait.after_s), _one(wait.share), _one(wait.mean_s),
-        np.full(len(weight), _one(flow.step_s)), mean, variance, _one(flow.slope_s) * spread, ceiling, np.zeros(len(weight)),
+        _one(flow.step_s), mean, variance, _one(flow.slope_s) * spread, ceiling, np.zeros(len(weight)),
     )  # fmt: skip
     context = float(load.context_tokens.item())
     shares = {
@@ -132,7 +117,7 @@ def _colocated_itl(load: Load, flow: ColocatedFlow, spread: float, stopping: boo
     z = normal_quantile((np.arange(64) + 0.5) / 64)
     values = np.concatenate((step + wobble * z, long + wobble * z))
     weight = np.concatenate((np.full(64, (1.0 - share) / 64), np.full(64, share / 64)))
-    return _percentiles(np.maximum(values, 0.5 * step), weight)
+    return percentiles(np.maximum(values, 0.5 * step), weight)
 
 
 def disaggregated_outcome(
@@ -147,9 +132,9 @@ def disaggregated_outcome(
     weight = load.weight
     decode, link = flow.decode, flow.link
     late = np.broadcast_to(flow.late_s, (len(weight), 1, 1, 1, 1))[:, 0, 0, 0, 0]
-    latencies = _latencies(
+    latencies = latency_draws(
         load, flow.service_s[:, 0, 0, 0, 0], _one(flow.after_s), _one(flow.wait_share), _one(flow.wait_s),
-        np.full(len(weight), _one(decode.step_s)), 0.0, 0.0, _one(decode.slope_s) * _one(decode.spread), np.inf, late,
+        _one(decode.step_s), 0.0, 0.0, _one(decode.slope_s) * _one(decode.spread), np.inf, late,
     )  # fmt: skip
     shares = {
         "prefill": _one(flow.prefill.busy),
@@ -163,13 +148,13 @@ def disaggregated_outcome(
     }
     pools = (_prefill_time(flow), _decode_time(designs, flow))
     wait = _one(link.wait_s)
-    exposed = _percentiles(link.exposed_s[:, 0, 0, 0, 0] + wait, weight)
+    exposed = percentiles(link.exposed_s[:, 0, 0, 0, 0] + wait, weight)
     latency = float(designs.wire.latency_s.item())
-    wire = _percentiles(link.wire_s[:, 0, 0, 0, 0] + latency + wait, weight)
+    wire = percentiles(link.wire_s[:, 0, 0, 0, 0] + latency + wait, weight)
     step = _one(decode.step_s)
     wobble = _one(decode.slope_s) * _one(decode.spread)
     z = normal_quantile((np.arange(64) + 0.5) / 64)
-    itl = _percentiles(np.maximum(step + wobble * z, 0.5 * step), np.full(64, 1 / 64))
+    itl = percentiles(np.maximum(step + wobble * z, 0.5 * step), np.full(64, 1 / 64))
     counts = {"prefill": fleet.prefill_instances, "decode": fleet.decode_instances}
     base = _outcome(load, counts, fleet.gpus, price, pools, rate)
     explain = {
@@ -245,7 +230,7 @@ def _filled(
     explain: dict[str, float],
     rate_per_s: float,
     attained: float,
-    latencies: _Latencies,
+    latencies: Latencies,
     itl: Percentiles,
     shares: dict[str, float],
 ) -> Outcome:
@@ -255,57 +240,13 @@ def _filled(
         throughput_per_s=rate_per_s,
         goodput_per_s=rate_per_s * (1.0 if load.offline else attained),
         attainment_fraction=1.0 if load.offline else attained,
-        ttft_s=_percentiles(latencies.ttft_s, latencies.weight) if show else None,
-        tpot_s=_percentiles(latencies.tpot_s, latencies.weight),
+        ttft_s=percentiles(latencies.ttft_s, latencies.weight) if show else None,
+        tpot_s=percentiles(latencies.tpot_s, latencies.weight),
         itl_s=itl,
-        e2e_s=_percentiles(latencies.e2e_s, latencies.weight) if show else None,
+        e2e_s=percentiles(latencies.e2e_s, latencies.weight) if show else None,
         utilisation=shares,
         explain=explain,
     )
-
-
-def _latencies(
-    load: Load,
-    service_s: Array,
-    after_s: float,
-    wait_share: float,
-    mean_wait_s: float,
-    step_s: Array,
-    interference_s: float,
-    variance: float,
-    wobble_s: float,
-    ceiling_s: float,
-    late_s: Array,
-) -> _Latencies:
-    """Every class at a grid of its prompt lengths, waits and interference; low-discrepancy, so repeatable."""
-    index = np.arange(_NODES)
-    u_wait = (index + 0.5) / _NODES
-    u_tpot = ((index * 0.6180339887498949) + 0.5) % 1.0
-    u_size = ((index * 0.7548776662466927) + 0.5) % 1.0
-    low, high = load.low_ratio[:, None], load.high_ratio[:, None]
-    size = service_s[:, None] * (low + (high - low) * u_size)
-    conditional = mean_wait_s / max(wait_share, 1e-12)
-    rest = np.clip((1.0 - u_wait) / max(wait_share, 1e-12), 1e-9, 1.0)
-    ttft = after_s + size - conditional * np.log(rest)
-    steps = np.maximum(load.decode_steps[:, 0, 0], 1.0)[:, None]
-    shift = 3.0 * np.sqrt(0.5) * wobble_s + 1e-7
-    mean = interference_s + shift
-    shape = 3.0 * mean / np.sqrt(variance / steps + 0.5 * wobble_s * wobble_s + 1e-18)
-    z = normal_quantile(np.asarray(u_tpot, dtype=np.float64))
-    root = np.maximum(1.0 - 1.0 / shape**2 + z / shape, 0.0)
-    tpot = np.minimum(step_s[:, None] - shift + mean * root**3, ceiling_s) + late_s[:, None] / steps
-    e2e = ttft + load.decode_steps[:, 0, 0][:, None] * tpot
-    weight = np.broadcast_to(load.weight[:, None] / _NODES, ttft.shape)
-    decodes = np.broadcast_to(load.decode_steps[:, 0, 0][:, None] >= 0.5, ttft.shape)
-    return _Latencies(weight.ravel(), ttft.ravel(), np.where(decodes, tpot, 0.0).ravel(), e2e.ravel())
-
-
-def _percentiles(values: Array, weight: Array) -> Percentiles:
-    order = np.argsort(values)
-    below = np.cumsum(weight[order])
-    at = np.minimum(np.searchsorted(below, np.array([0.5, 0.95, 0.99]) * below[-1]), len(values) - 1)
-    p50, p95, p99 = (float(value) for value in values[order][at])
-    return Percentiles(p50, p95, p99)
 
 
 def _one(values: Array) -> float:

@@ -35,7 +35,9 @@ class FleetPrice:
 
 
 def price_of(accelerator: Accelerator, money: Money) -> Price:
-    """A price set by hand, else published rent, else the purchase formula; basis `purchase` skips the rent."""
+    """A price set by hand, else published rent, else the purchase formula; basis `purchase` skips the
+    rent.
+    """
     name = accelerator.id
     if name in money.usd_per_hour:
         value = money.usd_per_hour[name]
@@ -69,7 +71,8 @@ def _purchase(accelerator: Accelerator, purchase_usd: float, money: Money) -> Pr
         else f"{watts:.0f} W × {money.pue:g} PUE × ${money.usd_per_kwh:g}/kWh"
     )
     text = (
-        f"{accelerator.id}: ${capital + power:.2f}/h from ${purchase_usd:,.0f} × (1 + {money.host_share:g} host) over "
+        f"{accelerator.id}: ${capital + power:.2f}/h from ${purchase_usd:,.0f} × (1 + "
+        f"{money.host_share:g} host) over "
         f"{money.years:g} years at {money.availability:.0%}; {energy}"
     )
     return Price(accelerator.id, capital + power, "derived", text)

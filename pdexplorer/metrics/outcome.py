@@ -26,11 +26,12 @@ class Percentiles:
 class Outcome:
     """One fleet under one demand. Where infeasible is set only fleet size and what explains it are filled.
 
-    instances: a number, or {prefill, decode}. Rates are of the whole fleet. Money is None without prices, and
-    money_note then says which price is missing. cost_per_request_usd: the four parts, each measured on its own,
-    and total, which is fleet cost ÷ requests. utilisation: shares of time or capacity by name.
-    kv_transfer_s: a request's KV on its way, fixed latency and queueing included; kv_exposed_s: what of it prefill
-    does not hide, so what the first token (or the second, where prefill emits the first) waits for.
+    instances: a number, or {prefill, decode}. Rates are of the whole fleet. Money is None without prices,
+    and money_note then says which price is missing. cost_per_request_usd: the four parts, each measured on
+    its own, and total, which is fleet cost ÷ requests. utilisation: shares of time or capacity by name.
+    kv_transfer_s: a request's KV on its way, fixed latency and queueing included; kv_exposed_s: what of it
+    prefill does not hide, so what the first token (or the second, where prefill emits the first) waits
+    for.
     """
 
     kind: Literal["estimated", "simulated"]

@@ -28,7 +28,8 @@ def outcome_from_records(
     scenario: Scenario,
     catalog: Catalog | None = None,
 ) -> Outcome:
-    """Latencies over the counted requests (after the warm-up); rates, utilisation and money over the whole replay.
+    """Latencies over the counted requests (after the warm-up); rates, utilisation and money over the whole
+    replay.
 
     A request that did not complete misses the SLO. Infeasible where none completed.
     """
@@ -106,7 +107,9 @@ def _latencies(records: Mapping[str, NDArray[Any]], rows: NDArray[np.bool_]) -> 
 
 
 def pool_time(usage: PoolUsage, simulated_s: float) -> PoolTime:
-    """Shares of a pool's instance time, each summed from its own records; they meet 1 only if nothing was lost."""
+    """Shares of a pool's instance time, each summed from its own records; they meet 1 only if nothing was
+    lost.
+    """
     total = usage.instances * simulated_s
     return PoolTime(
         float(usage.prefill_busy_s.sum()) / total,

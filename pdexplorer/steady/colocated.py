@@ -1,11 +1,12 @@
 """The colocated fleet in closed form: prefill chunks and decodes share each instance's steps.
 
-Two kinds of steps. Mixed: c prompt tokens beside the decodes, time t_m; decode-only: t_d. A request needs k mixed
-steps for its prompt and n decode steps; with b requests decoding on average, Little's law and a full clock give
+Two kinds of steps. Mixed: c prompt tokens beside the decodes, time t_m; decode-only: t_d. A request needs
+k mixed steps for its prompt and n decode steps; with b requests decoding on average, Little's law and a
+full clock give
     requests per second = 1 / (n · t_d / b + k · (t_m − t_d)),
-so the state follows from b without iteration. Spreading the prompt evenly over all steps instead would hide it
-under the reading of weights, which no engine can. Where prompts run first or unchunked, decodes stop meanwhile and
-t_m − t_d becomes the whole time of the prompt.
+so the state follows from b without iteration. Spreading the prompt evenly over all steps instead would
+hide it under the reading of weights, which no engine can. Where prompts run first or unchunked, decodes
+stop meanwhile and t_m − t_d becomes the whole time of the prompt.
 """
 
 from dataclasses import dataclass, replace
@@ -14,26 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pdexplorer.steady.load import Load
-from pdexplorer.steady.pool import (
-    DecodeGrid,
-    decode_grid,
-    memory_excess,
-    seen_batch,
-    spread_batch,
-    tpot_attainment,
-    wait_attainment,
-)
-from pdexplorer.steady.solve import balanced, largest, meet
+from pdexplorer.steady.pool import DecodeGrid, decode_grid, seen_batch
 from pdexplorer.steady.table import StepTable, locate
-from pdexplorer.steady.tails import mean_wait_s, wait_probability
 
 Array = NDArray[np.float64]
 
 _LEAST_CHUNK_TOKENS = 16.0
 _CEIL_RAMP = 0.05
 _PACKING_ROUNDS = 2
-_POOLING = 0.5
-"""Instances of a fleet pool their prefill queues like this power of as many servers of one queue."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,9 +59,11 @@ class ColocatedDesigns:
 
 @dataclass(frozen=True, eq=False)
 class ColocatedFlow:
-    """One instance at a given number in flight. Times in seconds, rates per second, shape (instances, budgets, y, x).
+    """One instance at a given number in flight. Times in seconds, rates per second, shape (instances,
+    budgets, y, x).
 
-    service_s and interference_s have the classes in front: what a prompt takes, and what it adds to the others.
+    service_s and interference_s have the classes in front: what a prompt takes, and what it adds to the
+    others.
     """
 
     in_flight: Array
@@ -139,8 +130,8 @@ def colocated_flow(designs: ColocatedDesigns, in_flight: Array) -> ColocatedFlow
     service = latency_steps * np.maximum(step_of_prompt + late, 0.2 * step_of_prompt)
     own = np.maximum(latency_steps / np.maximum(most * ranks, 1e-12) * mixed_steps, 0.0)
     return ColocatedFlow(
-        in_flight, batch, active, rate, step_s, slope_s, step_s + added, alone, chunk_tokens, mixed_steps, service,
-        own * np.maximum(added + late, 0.2 * added), busy, in_flight / (rate * steps),
+        in_flight, batch, active, rate, step_s, slope_s, step_s + added, alone, chunk_tokens, mixed_steps,
+        service, own * np.maximum(added + late, 0.2 * added), busy, in_flight / (rate * steps),
     )  # fmt: skip
 
 
@@ -203,103 +194,6 @@ def _of_chunk(values: Array, at: NDArray[np.intp], part: Array) -> Array:
     index = at * stride + np.arange(stride).reshape(values.shape[1:])
     flat = values.reshape(-1)
     return np.asarray(flat[index] + (flat[index + stride] - flat[index]) * part)
-
-
-@dataclass(frozen=True, eq=False)
-class ColocatedWait:
-    """Waiting for prefill, of pools with that many instances: mean_s, share who wait, fixed additions after_s."""
-
-    instances: Array
-    mean_s: Array
-    share: Array
-    after_s: Array
-    service_mean_s: Array
-
-
-def colocated_wait(designs: ColocatedDesigns, flow: ColocatedFlow, instances: Array | None) -> ColocatedWait:
-    """instances None: as many as the demand needs at this load, unrounded."""
-    load = designs.load
-    if instances is None:
-        if load.concurrency is None:
-            instances = np.maximum(load.rate_per_s / flow.rate_per_s, 1.0)
-        else:
-            instances = np.maximum(load.concurrency / (flow.in_flight + flow.utilisation), 1.0)
-    mean = load.over(flow.service_s)
-    second = load.over(flow.service_s**2)
-    # The router sees how many requests an instance has, not how many prompt tokens wait there.
-    servers = instances**_POOLING if load.least_loaded else np.ones_like(instances)
-    # A round robin spaces each instance's arrivals: every N-th of the stream.
-    arrival_cv2 = load.arrival_cv2 if load.least_loaded else load.arrival_cv2 / instances
-    wait = mean_wait_s(flow.utilisation, servers, mean, second / mean**2 - 1.0, arrival_cv2)
-    share = wait_probability(flow.utilisation, servers)
-    after = load.hop_s + designs.table.request_overhead_s + 0.5 * flow.active * flow.step_s * (1.0 - share)
-    return ColocatedWait(instances, wait, share, after, mean)
-
-
-def colocated_attainment(
-    designs: ColocatedDesigns, flow: ColocatedFlow, wait: ColocatedWait
-) -> tuple[Array, Array, Array]:
-    """(every limit, TTFT and whole-request limit, TPOT limit): share of requests, (instances, budgets, y, x)."""
-    load = designs.load
-    steps = load.decode_steps[:, None, None]
-    first = wait_attainment(load, flow.service_s, wait.after_s, steps * flow.tpot_s, wait.share, wait.mean_s)
-    spread = spread_batch(load, flow.in_flight, wait.instances)
-    events = flow.rate_per_s * flow.tpot_s
-    mean = events * load.over(flow.interference_s)
-    variance = events * load.over(flow.interference_s**2)
-    worst = None if designs.alone_s is not None else flow.mixed_s
-    later = tpot_attainment(load, flow.step_s, flow.slope_s, spread, mean, variance, worst)
-    return load.over(first * later), load.over(first), load.over(later)
-
-
-def colocated_score(designs: ColocatedDesigns, in_flight: Array, instances: Array | None) -> Array:
-    """≥ 0 where an instance with that many in flight holds every limit; falls with the load."""
-    load = designs.load
-    flow = colocated_flow(designs, in_flight)
-    wait = colocated_wait(designs, flow, instances)
-    memory = memory_excess(
-        load, designs.table, in_flight, wait.instances, flow.utilisation, designs.max_batch
-    )
-    stable = np.minimum(0.999 - flow.utilisation if not load.offline else 1.0 - flow.utilisation, -memory)
-    if load.offline:
-        return np.asarray(stable)
-    attained, _, _ = colocated_attainment(designs, flow, wait)
-    return balanced(attained, load.percentile_fraction, stable)
-
-
-def in_flight_bounds(designs: ColocatedDesigns) -> tuple[Array, Array]:
-    """Least and most requests in flight worth trying, in the designs' shape."""
-    steps = designs.load.mean_decode_steps
-    low = np.broadcast_to(np.minimum(0.02, 0.02 * steps + 1e-4), designs.shape)
-    return low.copy(), np.full(designs.shape, designs.max_batch, dtype=low.dtype)
-
-
-def colocated_capacity(
-    designs: ColocatedDesigns, instances: Array | None = None, iterations: int = 12
-) -> tuple[Array, NDArray[np.bool_]]:
-    """(in flight, fits) of every design at the largest load of one instance that holds every limit."""
-    low, high = in_flight_bounds(designs)
-    return largest(lambda b: colocated_score(designs, b, instances), low, high, iterations)
-
-
-def colocated_load(designs: ColocatedDesigns, flow: ColocatedFlow, wait: ColocatedWait) -> Array:
-    """What one instance carries in the unit demand comes in: requests per second, or in flight in a closed loop."""
-    if designs.load.concurrency is None:
-        return flow.rate_per_s
-    return flow.rate_per_s * (wait.mean_s + wait.after_s + wait.service_mean_s) + flow.in_flight
-
-
-def colocated_at(designs: ColocatedDesigns, per_instance: Array, instances: Array) -> Array:
-    """In flight on one instance of a fleet of that many, where each carries that load; clamps at overload."""
-    low, high = in_flight_bounds(designs)
-
-    def carried(in_flight: Array) -> Array:
-        flow = colocated_flow(designs, in_flight)
-        if designs.load.concurrency is None:
-            return flow.rate_per_s
-        return colocated_load(designs, flow, colocated_wait(designs, flow, instances))
-
-    return meet(carried, np.broadcast_to(per_instance, designs.shape), low * 1e-3, high)
 
 
 def one_design(designs: ColocatedDesigns, i: int, c: int) -> ColocatedDesigns:

@@ -1,4 +1,6 @@
-"""The demand a fleet is asked to carry, as broadcastable arrays: one cell of a map each, or one for a verdict."""
+"""The demand a fleet is asked to carry, as broadcastable arrays: one cell of a map each, or one for a
+verdict.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
@@ -37,11 +39,13 @@ _NO_LIMIT_S = 1e9
 
 @dataclass(frozen=True, eq=False)
 class Load:
-    """Traffic and limits. Cells are two-dimensional; a quantity that does not vary along an axis has length 1.
+    """Traffic and limits. Cells are two-dimensional; a quantity that does not vary along an axis has
+    length 1.
 
     weight, low_ratio, high_ratio: (classes,); the ratios are a class's edges over its mean prompt.
     new_tokens, past_tokens, output_tokens: (classes, y, x). The rest: (y, x). rate_per_s is the peak's.
-    concurrency: set in a closed loop only. percentile_fraction: share of requests that must meet every limit.
+    concurrency: set in a closed loop only. percentile_fraction: share of requests that must meet every
+    limit.
     """
 
     weight: Array
@@ -119,7 +123,8 @@ class Load:
 
 
 def load_of(scenario: Scenario, axes: Mapping[str, Array] | None = None, points: int = 16) -> Load:
-    """The scenario's demand; axes replaces keys of LOAD_AXES by arrays of cells, shape broadcasting to (y, x).
+    """The scenario's demand; axes replaces keys of LOAD_AXES by arrays of cells, shape broadcasting to (y,
+    x).
 
     Lengths scale with their mean, so a percentile given beside it scales too.
     """

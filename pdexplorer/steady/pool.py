@@ -40,9 +40,11 @@ def decode_grid(table: StepTable, load: Load) -> DecodeGrid:
 
 
 def seen_batch(in_flight: Array, steady: bool) -> tuple[Array, Array]:
-    """Mean batch of a step that decodes, and the share of time with any decode, for a mean number in flight.
+    """Mean batch of a step that decodes, and the share of time with any decode, for a mean number in
+    flight.
 
-    Requests in flight are Poisson in number (many, independent); a pool kept full (steady) does not fluctuate.
+    Requests in flight are Poisson in number (many, independent); a pool kept full (steady) does not
+    fluctuate.
     """
     if steady:
         return in_flight, np.ones_like(in_flight)
@@ -51,7 +53,9 @@ def seen_batch(in_flight: Array, steady: bool) -> tuple[Array, Array]:
 
 
 def spread_batch(load: Load, in_flight: Array, instances: Array) -> Array:
-    """Standard deviation of one instance's batch. Balanced pools share their fluctuation; closed loops have little."""
+    """Standard deviation of one instance's batch. Balanced pools share their fluctuation; closed loops
+    have little.
+    """
     if load.offline or load.concurrency is not None:
         return 0.0 * in_flight
     return np.sqrt(in_flight / instances) if load.least_loaded else np.sqrt(in_flight)
@@ -65,9 +69,11 @@ def memory_excess(
     prefilling: Array,
     max_batch: float,
 ) -> Array:
-    """How far a pool oversteps its KV memory or batch limit at the SLO's percentile, over that limit; ≤ 0 fits.
+    """How far a pool oversteps its KV memory or batch limit at the SLO's percentile, over that limit; ≤ 0
+    fits.
 
-    Leading axes of in_flight are (instances, ...). prefilling: mean number of prompts that hold KV while computed.
+    Leading axes of in_flight are (instances, ...). prefilling: mean number of prompts that hold KV while
+    computed.
     """
     z = normal_quantile_scalar(load.percentile_fraction)
     spread = spread_batch(load, in_flight, instances)
@@ -91,9 +97,9 @@ def tpot_attainment(
 ) -> Array:
     """Share of each class that holds the TPOT limit: (classes, instances, ..., y, x).
 
-    A request's TPOT is the decode-only step plus what prefills of others add, interference_s on average and a
-    compound Poisson in kind: variance interference_variance ÷ the request's steps. Where no step is ever longer
-    than worst_step_s, no request's mean is either.
+    A request's TPOT is the decode-only step plus what prefills of others add, interference_s on average
+    and a compound Poisson in kind: variance interference_variance ÷ the request's steps. Where no step is
+    ever longer than worst_step_s, no request's mean is either.
     """
     wobble = slope_s * batch_spread
     wobble2 = _AVERAGING * wobble * wobble
@@ -119,10 +125,12 @@ def wait_attainment(
     wait_share: Array,
     mean_wait: Array,
 ) -> Array:
-    """Share of each class that holds the TTFT and the whole-request limit: (classes, instances, ..., y, x).
+    """Share of each class that holds the TTFT and the whole-request limit: (classes, instances, ..., y,
+    x).
 
-    service_s: what a request takes besides waiting until its first token, by class, proportional to its prompt;
-    after_s: fixed additions; tail_s: the rest of the request. Waits are 0 with 1 − wait_share, else exponential.
+    service_s: what a request takes besides waiting until its first token, by class, proportional to its
+    prompt; after_s: fixed additions; tail_s: the rest of the request. Waits are 0 with 1 − wait_share,
+    else exponential.
     """
     limit = np.minimum(load.ttft_limit_s, load.e2e_limit_s - tail_s) - after_s
     column = (slice(None), *([None] * (service_s.ndim - 1)))

@@ -22,8 +22,8 @@ def largest(
 ) -> tuple[Array, NDArray[np.bool_]]:
     """(x, fits): the largest x in [low, high] with score(x) ≥ 0, for a score that falls.
 
-    A few halvings of log x, then Illinois' false position. Where even low does not fit, x is low and fits is false.
-    low and high have the shape score returns.
+    A few halvings of log x, then Illinois' false position. Where even low does not fit, x is low and fits
+    is false. low and high have the shape score returns.
     """
     score_low, score_high = score(low), score(high)
     fits, open_end = score_low >= 0.0, score_high >= 0.0

@@ -22,8 +22,10 @@ _PROMPT_NODES = np.unique(np.rint(np.concatenate(([1.0, 4, 8], 2.0 ** np.arange(
 
 @dataclass(frozen=True, eq=False)
 class StepTable:
-    """Seconds. Shapes: decode_s (instances, batch, context); added_s (instances, tokens, batch + 1), its first
-    column without any decode; past_s (instances, tokens, past). kv_tokens, gpus, ranks: (instances,)."""
+    """Seconds. Shapes: decode_s (instances, batch, context); added_s (instances, tokens, batch + 1), its
+    first column without any decode; past_s (instances, tokens, past). kv_tokens, gpus, ranks:
+    (instances,).
+    """
 
     batch_nodes: Array
     context_nodes: Array
@@ -47,8 +49,9 @@ class StepTable:
     def past_at(self, middle_tokens: Array) -> Array:
         """What their past adds to a step of each token count: (tokens, instances, 1, y, x).
 
-        middle_tokens (y, x) is the mean position of a prompt token; a step of c tokens of it starts c / 2 earlier.
-        That holds for chunks of one prompt and for several short prompts packed into a step alike.
+        middle_tokens (y, x) is the mean position of a prompt token; a step of c tokens of it starts c / 2
+        earlier. That holds for chunks of one prompt and for several short prompts packed into a step
+        alike.
         """
         count = self.prompt_nodes[:, None, None]
         at, part = locate(self.past_nodes, middle_tokens - 0.5 * count)
@@ -59,7 +62,8 @@ class StepTable:
     def prefill_s(self, new_tokens: Array, past_tokens: Array, step_tokens: float) -> Array:
         """Time of prompts alone, cut into steps of at most step_tokens: (instances, ...) for inputs (...).
 
-        Each whole step sees on average half the earlier ones as its past, which is exact while time is linear in it.
+        Each whole step sees on average half the earlier ones as its past, which is exact while time is
+        linear in it.
         """
         whole = np.floor(new_tokens / step_tokens * (1.0 - 1e-12))
         rest = new_tokens - whole * step_tokens
@@ -78,7 +82,7 @@ class StepTable:
         middle = past_tokens + np.maximum(whole - 1.0, 0.0) * 0.5 * step_tokens
         rows = []
         for row, ranks in enumerate(self.ranks):
-            # The table spreads tokens over all ranks; one rank alone takes as long as all of them with as much each.
+            # The table spreads tokens over all ranks; one alone takes as long as all with as much each.
             last = self.one_step_s(rest * ranks, past_tokens + whole * step_tokens)[row]
             rows.append(
                 last + whole * self.one_step_s(np.full_like(middle, step_tokens * ranks), middle)[row]
@@ -115,7 +119,8 @@ def build_table(
 ) -> StepTable:
     """Tables of all instances, which share one batch grid up to max_batch.
 
-    An instance needs .gpus, .parallelism.attention_dp, .architecture and .engine as physics.instance has them.
+    An instance needs .gpus, .parallelism.attention_dp, .architecture and .engine as physics.instance has
+    them.
     """
     ranks = [int(instance.parallelism.attention_dp) for instance in instances]
     batch_nodes = _batch_nodes(max_batch, max(ranks, default=1))
@@ -156,7 +161,9 @@ def _window(instance: Any) -> int | None:
 
 
 def _batch_nodes(max_batch: int, ranks: int) -> Array:
-    """Batch sizes from 1 to max_batch, about √2 apart and whole multiples of the attention ranks above them."""
+    """Batch sizes from 1 to max_batch, about √2 apart and whole multiples of the attention ranks above
+    them.
+    """
     top = max(float(max_batch), 2.0)
     steps = np.concatenate((2.0 ** np.arange(0.0, np.log2(top), 0.5), [top]))
     rounded = np.where(steps > ranks, np.rint(steps / ranks) * ranks, np.rint(steps))

@@ -20,12 +20,16 @@ def normal_cdf(z: Number) -> Array:
 
 
 def gamma_cdf_of_root(root: Number, three_root_shape: Number) -> Array:
-    """Gamma variable below x, from the cube root of x / mean and 3 × the square root of its shape (Wilson-Hilferty)."""
+    """Gamma variable below x, from the cube root of x / mean and 3 × the square root of its shape (Wilson-
+    Hilferty).
+    """
     return normal_cdf(three_root_shape * (root - 1.0) + 1.0 / np.maximum(three_root_shape, 1e-9))
 
 
 def wait_probability(utilisation: Number, servers: Number) -> Array:
-    """Share of arrivals that wait, M/M/c; Sakasegawa's exponent, exact for one server. servers may be real."""
+    """Share of arrivals that wait, M/M/c; Sakasegawa's exponent, exact for one server. servers may be
+    real.
+    """
     return np.asarray(np.minimum(utilisation, 1.0) ** (np.sqrt(2.0 * (servers + 1.0)) - 1.0))
 
 

@@ -11,8 +11,8 @@ from pdexplorer.physics.instance import Instance
 from pdexplorer.physics.memory import kv_moved_bytes
 from pdexplorer.physics.transfer import resolve_path
 from pdexplorer.scenario.scenario import Scenario
-from pdexplorer.steady.disaggregated import Wire
 from pdexplorer.steady.load import Load
+from pdexplorer.steady.split_designs import Wire
 
 Array = NDArray[np.float64]
 
@@ -28,7 +28,9 @@ def wire_of(
     load: Load,
     axes: Mapping[str, Array] | None = None,
 ) -> Wire | Infeasible:
-    """Every prefill instance to every decode instance. The whole prompt's KV moves: the decode side holds none of it."""
+    """Every prefill instance to every decode instance. The whole prompt's KV moves: the decode side holds
+    none of it.
+    """
     axes = {
         key: np.atleast_2d(np.asarray(value, float))
         for key, value in (axes or {}).items()

@@ -13,7 +13,9 @@ VECTOR_AXES = (*LOAD_AXES, *WIRE_AXES)
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """One setting: its bounds worth scanning, its unit, and whether they are spaced by ratio or by difference."""
+    """One setting: its bounds worth scanning, its unit, and whether they are spaced by ratio or by
+    difference.
+    """
 
     key: str
     low: float

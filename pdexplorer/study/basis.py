@@ -1,4 +1,6 @@
-"""What is held equal when two fleets are compared: the demand, a budget, a GPU count, or the fleets themselves."""
+"""What is held equal when two fleets are compared: the demand, a budget, a GPU count, or the fleets
+themselves.
+"""
 
 from dataclasses import dataclass
 from typing import Any
@@ -15,8 +17,9 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Basis:
-    """kind as scenario.compare.basis. demand_value: requests per second at peak, or requests in flight of a closed
-    loop. budget: USD per hour, or GPUs; per_dollar says which."""
+    """kind as scenario.compare.basis. demand_value: requests per second at peak, or requests in flight of
+    a closed loop. budget: USD per hour, or GPUs; per_dollar says which.
+    """
 
     kind: str
     per_dollar: bool
@@ -57,7 +60,7 @@ class Basis:
             return carried - 1e-9 * cost
         if self.offline:
             return carried / np.maximum(cost, 1e-12)
-        return -cost + 1e-6 * room
+        return np.asarray(-cost + 1e-6 * room)
 
     def demand(self, carried: float) -> float:
         """The load the outcome is shown at."""

@@ -1,4 +1,6 @@
-"""Where along each setting the decision flips: a scan of the whole search, then a finer one inside each crossing."""
+"""Where along each setting the decision flips: a scan of the whole search, then a finer one inside each
+crossing.
+"""
 
 from collections.abc import Mapping, Sequence
 
@@ -6,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pdexplorer.metrics.money import price_of
+from pdexplorer.physics.instance import Instance
 from pdexplorer.steady.load import load_of, single_precision
 from pdexplorer.study import words
 from pdexplorer.study.axes import AXES, Axis, current
@@ -44,7 +47,9 @@ _PRICE_SPAN = 16.0
 def gains(
     space: Space, axes: Mapping[str, Array], per_dollar: bool, iterations: int = 10, points: int = 8
 ) -> Array:
-    """Gain of splitting at unrounded scale over cells: the disaggregated goodput per cost over the colocated one."""
+    """Gain of splitting at unrounded scale over cells: the disaggregated goodput per cost over the
+    colocated one.
+    """
     load = single_precision(load_of(space.scenario, axes, points))
     space = space.single_precision
     colocated = colocated_cost(space, score_colocated(space, load, iterations), per_dollar)
@@ -57,8 +62,8 @@ def break_evens(
 ) -> tuple[BreakEven, ...]:
     """The nearest flip along every slider. thresholds: the gains at which the decision changes.
 
-    anchor: the gain the verdict was decided by; the scan is scaled to meet it at the scenario's own value, so that
-    whole instances shift the flip as they shift the decision.
+    anchor: the gain the verdict was decided by; the scan is scaled to meet it at the scenario's own value,
+    so that whole instances shift the flip as they shift the decision.
     """
     scenario, catalog = space.scenario, space.catalog
     keys = _sliders(space)
@@ -66,8 +71,6 @@ def break_evens(
     scans = {key: _values(AXES[key], value) for key, value in at.items() if value is not None}
     base = {key: value for key, value in at.items() if value is not None}
     found = _scan(space, scans, base, per_dollar)
-    own = {key: float(np.interp(0.0, np.sort(scans[key]) * 0.0, found[key])) for key in ()}
-    del own
     fine: dict[str, Array] = {}
     for key, values in scans.items():
         shift = _shift(values, found[key], base[key], anchor)
@@ -184,7 +187,8 @@ def price_break_evens(
     thresholds: Sequence[float],
     anchor: float | None = None,
 ) -> tuple[BreakEven, ...]:
-    """The price of each pool's accelerator at which the decision flips; exact, for prices change no step time.
+    """The price of each pool's accelerator at which the decision flips; exact, for prices change no step
+    time.
 
     An accelerator without a price is scanned too, from the price of the other pool's.
     """
@@ -217,7 +221,7 @@ def price_break_evens(
 def _gain_at(
     space: Space, colocated: ColocatedScore, split: DisaggregatedScore, prices: Mapping[str, float | None]
 ) -> float:
-    def weights(instances: tuple, scale: Array) -> Array:  # type: ignore[type-arg]
+    def weights(instances: tuple[Instance, ...], scale: Array) -> Array:
         return scale * np.array([prices[i.accelerator.id] or 0.0 for i in instances])
 
     c = weights(space.colocated, instance_weights(space, space.colocated, False))

@@ -8,7 +8,8 @@ from pdexplorer.infeasible import Infeasible
 
 @dataclass(frozen=True)
 class Candidate:
-    """score: requests per second within every limit, per USD an hour or per GPU (score_unit), at unrounded scale.
+    """score: requests per second within every limit, per USD an hour or per GPU (score_unit), at unrounded
+    scale.
 
     instances, gpus, cost: of the integer fleet for the comparison's basis; None where limit says why not.
     design: what tells it from the others.

@@ -35,7 +35,9 @@ from pdexplorer.verdict import BreakEven, Ratios, Verdict, band_of, decide
 
 @dataclass(frozen=True)
 class Evaluation:
-    """The answer to one scenario. fleets are None where a side cannot; marginal_gain: of one more P or D instance."""
+    """The answer to one scenario. fleets are None where a side cannot; marginal_gain: of one more P or D
+    instance.
+    """
 
     scenario: Scenario
     colocated: Outcome

@@ -6,16 +6,17 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 Point = tuple[float, float]
 
-# Edges of a cell: 0 bottom, 1 right, 2 top, 3 left. Corners from the lower left, anticlockwise, as bits 1, 2, 4, 8.
+# Edges of a cell: 0 bottom, 1 right, 2 top, 3 left. Corners from the lower left, anticlockwise: bits 1, 2, 4, 8.
 _SEGMENTS: dict[int, tuple[tuple[int, int], ...]] = {
-    1: ((3, 0),), 2: ((0, 1),), 3: ((3, 1),), 4: ((1, 2),), 6: ((0, 2),), 7: ((3, 2),), 8: ((2, 3),), 9: ((2, 0),),
-    11: ((2, 1),), 12: ((1, 3),), 13: ((1, 0),), 14: ((0, 3),),
+    1: ((3, 0),), 2: ((0, 1),), 3: ((3, 1),), 4: ((1, 2),), 6: ((0, 2),), 7: ((3, 2),), 8: ((2, 3),),
+    9: ((2, 0),), 11: ((2, 1),), 12: ((1, 3),), 13: ((1, 0),), 14: ((0, 3),),
 }  # fmt: skip
 
 
 def contour_lines(x: Array, y: Array, field: Array, level: float) -> list[list[Point]]:
-    """Polylines where the field (len(y), len(x)) crosses the level, linear between cells; closed ones repeat their
-    first point. Cells with a corner that is not finite have none. Axes must rise."""
+    """Polylines where the field (len(y), len(x)) crosses the level, linear between cells; closed ones
+    repeat their first point. Cells with a corner that is not finite have none. Axes must rise.
+    """
     edges: dict[tuple[int, int, int], list[tuple[int, int, int]]] = {}
     points: dict[tuple[int, int, int], Point] = {}
     finite = np.isfinite(field)
@@ -47,7 +48,9 @@ def _cell(case: int, corners: Array, level: float) -> tuple[tuple[int, int], ...
 
 
 def _edge(row: int, column: int, edge: int) -> tuple[int, int, int]:
-    """A grid edge by its lower or left end and direction (0 along x, 1 along y), shared by neighbouring cells."""
+    """A grid edge by its lower or left end and direction (0 along x, 1 along y), shared by neighbouring
+    cells.
+    """
     return {0: (row, column, 0), 1: (row, column + 1, 1), 2: (row + 1, column, 0), 3: (row, column, 1)}[edge]
 
 

@@ -6,9 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pdexplorer.infeasible import Infeasible
-from pdexplorer.steady.colocated import colocated_attainment, colocated_flow, colocated_wait, in_flight_bounds
-from pdexplorer.steady.disaggregated import decode_flow, decode_tpot, disaggregated_flow
+from pdexplorer.steady.colocated import colocated_flow
+from pdexplorer.steady.colocated_capacity import colocated_attainment, colocated_wait, in_flight_bounds
+from pdexplorer.steady.disaggregated import decode_tpot, disaggregated_flow
 from pdexplorer.steady.load import Load
+from pdexplorer.steady.split_parts import decode_flow
 from pdexplorer.study import words
 from pdexplorer.study.score import ColocatedScore, DisaggregatedScore
 
@@ -69,7 +71,9 @@ def _limit(load: Load, first: float, later: float, ttft_s: float, tpot_s: float)
 
 
 def quantile(load: Load, service_s: Array) -> float:
-    """Of the classes' service times at the SLO's percentile; each class spreads over its share of the lengths."""
+    """Of the classes' service times at the SLO's percentile; each class spreads over its share of the
+    lengths.
+    """
     order = np.argsort(service_s)
     upper = np.cumsum(load.weight[order])
     edge = service_s[order] * load.high_ratio[order]

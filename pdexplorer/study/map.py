@@ -13,7 +13,6 @@ from pdexplorer.study.axes import AXES, VECTOR_AXES
 from pdexplorer.study.break_even import gains
 from pdexplorer.study.compare import priced
 from pdexplorer.study.contours import Point, contour_lines
-from pdexplorer.study.prune import pruned
 from pdexplorer.study.space import design_space
 
 Array = NDArray[np.float64]
@@ -24,9 +23,11 @@ _CLASSES = 8
 
 @dataclass(frozen=True, eq=False)
 class MapResult:
-    """gain (y, x): goodput per dollar (or per GPU, gain_key) of the best split over the best colocated fleet, each at
-    unrounded scale; 0 where only colocated can, infinite where only split can, NaN where neither.
-    winner (y, x): `disaggregated`, `colocated`, `equal` within 10%, `neither`. contours: lines of gain = 1."""
+    """gain (y, x): goodput per dollar (or per GPU, gain_key) of the best split over the best colocated
+    fleet, each at unrounded scale; 0 where only colocated can, infinite where only split can, NaN where
+    neither. winner (y, x): `disaggregated`, `colocated`, `equal` within 10%, `neither`. contours: lines
+    of gain = 1.
+    """
 
     x_key: str
     y_key: str
@@ -72,8 +73,7 @@ def break_even_map(
     space = design_space(scenario, catalog)
     per_dollar = priced(space)
     axes = {x_key: x[None, :], y_key: y[:, None]}
-    few = space
-    gain = np.broadcast_to(gains(few, axes, per_dollar, _ITERATIONS, _CLASSES), (len(y), len(x)))
+    gain = np.broadcast_to(gains(space, axes, per_dollar, _ITERATIONS, _CLASSES), (len(y), len(x)))
     field = np.clip(np.log(np.clip(gain, 1e-3, 1e3)), -1.0, 1.0)
     lines = contour_lines(_straight(x_key, x), _straight(y_key, y), field, 0.0)
     back = [[(_bent(x_key, px), _bent(y_key, py)) for px, py in line] for line in lines]

@@ -1,4 +1,6 @@
-"""Why: the physics behind the verdict, each line with its numbers, weighed by how much of time or money it moves."""
+"""Why: the physics behind the verdict, each line with its numbers, weighed by how much of time or money it
+moves.
+"""
 
 from pdexplorer.metrics.outcome import Outcome
 from pdexplorer.scenario.scenario import Scenario

@@ -10,23 +10,12 @@ from pdexplorer.infeasible import Infeasible
 from pdexplorer.metrics.money import price_of
 from pdexplorer.physics.instance import Instance
 from pdexplorer.physics.transfer import nics_of
-from pdexplorer.steady.colocated import (
-    ColocatedDesigns,
-    colocated_capacity,
-    colocated_designs,
-    colocated_flow,
-    one_design,
-)
-from pdexplorer.steady.disaggregated import (
-    DecodeFlow,
-    DisaggregatedDesigns,
-    decode_capacity,
-    decode_flow,
-    disaggregated_designs,
-    one_pair,
-    prefill_capacity,
-)
+from pdexplorer.steady.colocated import ColocatedDesigns, colocated_designs, colocated_flow, one_design
+from pdexplorer.steady.colocated_capacity import colocated_capacity
+from pdexplorer.steady.disaggregated import decode_capacity, prefill_capacity
 from pdexplorer.steady.load import Load, single_precision
+from pdexplorer.steady.split_designs import DisaggregatedDesigns, disaggregated_designs, one_pair
+from pdexplorer.steady.split_parts import DecodeFlow, decode_flow
 from pdexplorer.steady.wire import wire_of
 from pdexplorer.study.space import Space
 
@@ -139,18 +128,18 @@ def network_weights(space: Space, instances: tuple[Instance, ...], per_dollar: b
     )
 
 
-def colocated_cost(
-    space: Space, score: ColocatedScore | None, per_dollar: bool, price_ratio: Array | float = 1.0
-) -> Array:
+def colocated_cost(space: Space, score: ColocatedScore | None, per_dollar: bool) -> Array:
     """Cost per unit rate of the best fleet at its best unrounded scale, (y, x); infinite where none fits."""
     if score is None:
         return np.full((1, 1), np.inf)
-    weight = instance_weights(space, space.colocated, per_dollar)[:, None, None, None] * price_ratio
-    return np.where(score.fits, weight / score.rate_per_s, np.inf).min(axis=(0, 1))
+    weight = instance_weights(space, space.colocated, per_dollar)[:, None, None, None]
+    return np.asarray(np.where(score.fits, weight / score.rate_per_s, np.inf).min(axis=(0, 1)))
 
 
 def disaggregated_costs(space: Space, score: DisaggregatedScore, per_dollar: bool) -> Array:
-    """Cost per unit rate of every pair, (prefill, decode, y, x); pools in the ratio that wastes neither, or as pinned."""
+    """Cost per unit rate of every pair, (prefill, decode, y, x); pools in the ratio that wastes neither,
+    or as pinned.
+    """
     scenario = space.scenario
     prefill = instance_weights(space, space.prefill, per_dollar) + network_weights(
         space, space.prefill, per_dollar
@@ -178,7 +167,9 @@ def disaggregated_cost(
 
 
 def gain_of(colocated: Array, disaggregated: Array) -> Array:
-    """Colocated over disaggregated cost: above 1 favours splitting; inf or 0 where one side cannot, NaN for neither."""
+    """Colocated over disaggregated cost: above 1 favours splitting; inf or 0 where one side cannot, NaN
+    for neither.
+    """
     both = np.isinf(colocated) & np.isinf(disaggregated)
     with np.errstate(invalid="ignore"):
         return np.where(both, np.nan, np.where(np.isinf(disaggregated), 0.0, colocated / disaggregated))

@@ -9,15 +9,13 @@ from pdexplorer.metrics.estimate import colocated_outcome
 from pdexplorer.metrics.money import fleet_price
 from pdexplorer.metrics.outcome import Outcome, infeasible_outcome
 from pdexplorer.physics.fleet import ColocatedFleet
-from pdexplorer.steady.colocated import (
-    ColocatedDesigns,
+from pdexplorer.steady.colocated import ColocatedDesigns, colocated_flow, one_design
+from pdexplorer.steady.colocated_capacity import (
     colocated_at,
     colocated_attainment,
-    colocated_flow,
     colocated_load,
     colocated_score,
     colocated_wait,
-    one_design,
 )
 from pdexplorer.steady.load import Load
 from pdexplorer.study import words
@@ -55,7 +53,7 @@ def size_colocated(space: Space, score: ColocatedScore | None, load: Load, basis
     feasible = score.fits[:, :, 0, 0] & (count >= 1) & (carried >= basis.least(count))
     cost = count * weight[:, None]
     merit = np.where(feasible, basis.merit(cost, carried), -np.inf)
-    best = np.unravel_index(int(np.argmax(merit)), merit.shape)
+    best = divmod(int(np.argmax(merit)), merit.shape[1])
     limits_of = colocated_limits(score)
     rows = []
     for i, instance in enumerate(space.colocated):
@@ -77,19 +75,17 @@ def size_colocated(space: Space, score: ColocatedScore | None, load: Load, basis
                         int(count[i, c]) * instance.gpus,
                         float(cost[i, c]) if basis.per_dollar else None,
                         chosen=(i, c) == best,
-                    )  # fmt: skip
+                    )
                 )
             else:
                 limit = limits_of.get((i, c)) or basis.short(float(carried[i, c]), float(count[i, c]))
                 rows.append(Candidate("colocated", design, limit=limit))
     if not np.isfinite(merit[best]):
-        closest = np.unravel_index(int(np.argmax(carried * score.fits[:, :, 0, 0])), merit.shape)
-        limit = limits_of.get((int(closest[0]), int(closest[1]))) or basis.short(
-            float(carried[closest]), float(count[closest])
-        )
+        closest = divmod(int(np.argmax(carried * score.fits[:, :, 0, 0])), merit.shape[1])
+        limit = limits_of.get(closest) or basis.short(float(carried[closest]), float(count[closest]))
         return SizedColocated(None, infeasible_outcome(limit), (*rows, *refused))
     engine, pool = space.scenario.engine, space.scenario.colocated
-    i, c = int(best[0]), int(best[1])
+    i, c = best
     fleet = ColocatedFleet(
         space.colocated[i], int(count[best]), int(space.budgets[c]), engine.chunking, pool.max_batch
     )

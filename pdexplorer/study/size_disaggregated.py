@@ -12,16 +12,10 @@ from pdexplorer.metrics.money import fleet_price
 from pdexplorer.metrics.outcome import Outcome, infeasible_outcome
 from pdexplorer.physics.fleet import DisaggregatedFleet
 from pdexplorer.physics.transfer import resolve_path
-from pdexplorer.steady.disaggregated import (
-    DisaggregatedDesigns,
-    DisaggregatedFlow,
-    decode_at,
-    decode_flow,
-    disaggregated_flow,
-    one_pair,
-)
+from pdexplorer.steady.disaggregated import DisaggregatedFlow, decode_at, disaggregated_flow
 from pdexplorer.steady.load import Load
-from pdexplorer.steady.solve import meet
+from pdexplorer.steady.split_designs import DisaggregatedDesigns, one_pair
+from pdexplorer.steady.split_parts import decode_flow
 from pdexplorer.study import words
 from pdexplorer.study.basis import Basis
 from pdexplorer.study.candidates import Candidate
@@ -29,6 +23,7 @@ from pdexplorer.study.limits import disaggregated_limits
 from pdexplorer.study.score import DisaggregatedScore, disaggregated_costs, instance_weights, network_weights
 from pdexplorer.study.size_colocated import with_money_of
 from pdexplorer.study.space import Space
+from pdexplorer.study.split_outcome import fleet_flow, residence_s
 
 Array = NDArray[np.float64]
 
@@ -37,7 +32,9 @@ _PAIRS_REFINED = 3
 
 @dataclass(frozen=True, eq=False)
 class SizedDisaggregated:
-    """The chosen pools, what they do, every candidate, and the gain in capacity of one more instance of each."""
+    """The chosen pools, what they do, every candidate, and the gain in capacity of one more instance of
+    each.
+    """
 
     fleet: DisaggregatedFleet | None
     outcome: Outcome
@@ -102,7 +99,7 @@ def size_disaggregated(
                     gpus,
                     choice.cost if basis.per_dollar else None,
                     chosen=chosen,
-                )  # fmt: skip
+                )
             )
     if best is None:
         firsts = [row.limit for row in rows if row.limit is not None]
@@ -149,7 +146,9 @@ def _choices(space: Space, score: DisaggregatedScore, basis: Basis) -> dict[tupl
 
 
 def _demand_rate(score: DisaggregatedScore, basis: Basis, p: int, d: int) -> float:
-    """Requests per second to size for; a closed loop's follows from how long a request takes at the limits."""
+    """Requests per second to size for; a closed loop's follows from how long a request takes at the
+    limits.
+    """
     if not basis.closed:
         return basis.demand_value
     designs = score.designs
@@ -161,15 +160,7 @@ def _demand_rate(score: DisaggregatedScore, basis: Basis, p: int, d: int) -> flo
 
 
 def _residence_s(designs: DisaggregatedDesigns, flow: DisaggregatedFlow) -> float:
-    return float(_residences(designs, flow).item())
-
-
-def _residences(designs: DisaggregatedDesigns, flow: DisaggregatedFlow) -> Array:
-    """Mean time from arrival to last token."""
-    weight = designs.load.weight[:, None, None, None, None]
-    steps = np.maximum(designs.load.mean(designs.load.decode_steps), 1e-3)
-    service = (weight * (flow.service_s + flow.late_s)).sum(axis=0)
-    return np.asarray(flow.wait_s + flow.after_s + service + steps * flow.decode.step_s)
+    return float(residence_s(designs, flow).item())
 
 
 def _most(
@@ -192,9 +183,11 @@ def _refined(
     basis: Basis,
     choices: Mapping[tuple[int, int], _Choice],
 ) -> _Choice | None:
-    """The best choice, after trying one instance fewer of either pool where the exact joint attainment allows it.
+    """The best choice, after trying one instance fewer of either pool where the exact joint attainment
+    allows it.
 
-    Capacities split the SLO's misses evenly between the pools; a pool with room to spare lets the other have more.
+    Capacities split the SLO's misses evenly between the pools; a pool with room to spare lets the other
+    have more.
     """
     if not choices:
         return None
@@ -276,29 +269,6 @@ def _fleet(space: Space, best: _Choice) -> DisaggregatedFleet:
         prefill, best.prefill, decode, best.decode, path, scenario.engine.prefill_batch_tokens,
         scenario.decode.max_batch, scenario.network.first_token_from,
     )  # fmt: skip
-
-
-def fleet_flow(
-    designs: DisaggregatedDesigns, prefill_instances: int, decode_instances: int, demand: float
-) -> DisaggregatedFlow:
-    """One pair with whole instances at a demand in its own unit."""
-    n_p = np.full((1, 1, 1, 1), float(prefill_instances))
-    n_d = np.full((1, 1, 1, 1), float(decode_instances))
-
-    def at(in_flight: Array) -> DisaggregatedFlow:
-        decode = decode_flow(designs, in_flight, n_d)
-        return disaggregated_flow(designs, decode.rate_per_s * n_d / n_p, n_p, decode)
-
-    if designs.load.concurrency is None:
-        decode = decode_at(designs, np.full((1, 1, 1, 1), demand / decode_instances), n_d)
-        return disaggregated_flow(designs, np.full((1, 1, 1, 1), demand / prefill_instances), n_p, decode)
-
-    def requests(in_flight: Array) -> Array:
-        flow = at(in_flight)
-        return np.minimum(flow.decode.rate_per_s * n_d * _residences(designs, flow), 1e12)
-
-    low, high = np.full((1, 1, 1, 1), 1e-5), np.full((1, 1, 1, 1), designs.max_batch)
-    return at(meet(requests, np.full((1, 1, 1, 1), demand), low, high))
 
 
 def _outcome_at(

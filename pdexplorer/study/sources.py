@@ -18,7 +18,7 @@ def sources_of(space: Space) -> tuple[str, ...]:
         seen.add(instance.accelerator.id)
         lines += _accelerator(instance)
         lines.append(f"price: {price_of(instance.accelerator, scenario.money).text}")
-    link = catalog.links[scenario.network.link] if scenario.network.link in catalog.links else None
+    link = catalog.links.get(scenario.network.link)
     if link is not None:
         lines += [
             f"link {link.id} {key}: {figure.kind}, {figure.source}" for key, figure in link.figures.items()
@@ -46,8 +46,7 @@ def _accelerator(instance: Instance) -> list[str]:
         figure = device.figures.get(key)
         if figure is not None and figure.value is not None:
             lines.append(f"{device.id} {key} = {figure.value:g}: {figure.kind}, {figure.source}")
-    for fit in instance.efficiency.fits:
-        lines.append(
-            f"{device.id} efficiency ({fit.accelerator}, {fit.engine}, {fit.format}): {fit.kind}, {fit.source}"
-        )
-    return lines
+    return lines + [
+        f"{device.id} efficiency ({fit.accelerator}, {fit.engine}, {fit.format}): {fit.kind}, {fit.source}"
+        for fit in instance.efficiency.fits
+    ]

@@ -104,7 +104,9 @@ def design_space(
 
 
 def accelerators_on_offer(scenario: Scenario) -> tuple[str, ...]:
-    """What the colocated search may use: the one it is pinned to, the list given, or those of the two pools."""
+    """What the colocated search may use: the one it is pinned to, the list given, or those of the two
+    pools.
+    """
     if scenario.colocated.accelerator is not None:
         return (scenario.colocated.accelerator,)
     offered = scenario.compare.accelerators or (scenario.prefill.accelerator, scenario.decode.accelerator)

@@ -1,4 +1,6 @@
-"""Every sentence a person reads from the comparison, in one place, so that another language can be added beside it."""
+"""Every sentence a person reads from the comparison, in one place, so that another language can be added
+beside it.
+"""
 
 import math
 
@@ -37,7 +39,8 @@ def nothing_fits() -> Infeasible:
 def ttft_alone(ttft_s: float, limit_s: float, percentile: float) -> Infeasible:
     return Infeasible(
         "ttft",
-        f"one request alone takes {seconds(ttft_s)} to its first token at P{number(percentile * 100)}, over the limit "
+        f"one request alone takes {seconds(ttft_s)} to its first token at "
+        f"P{number(percentile * 100)}, over the limit "
         f"of {seconds(limit_s)}: no number of instances helps",
     )
 
@@ -45,7 +48,8 @@ def ttft_alone(ttft_s: float, limit_s: float, percentile: float) -> Infeasible:
 def tpot_alone(tpot_s: float, limit_s: float, percentile: float) -> Infeasible:
     return Infeasible(
         "tpot",
-        f"one request alone takes {seconds(tpot_s)} a token, too close to or over the limit of {seconds(limit_s)} "
+        f"one request alone takes {seconds(tpot_s)} a token, too close to or over the limit "
+        f"of {seconds(limit_s)} "
         f"at P{number(percentile * 100)}: no number of instances helps",
     )
 
@@ -53,7 +57,8 @@ def tpot_alone(tpot_s: float, limit_s: float, percentile: float) -> Infeasible:
 def e2e_alone(limit_s: float, percentile: float) -> Infeasible:
     return Infeasible(
         "e2e",
-        f"one request alone takes longer than the limit of {seconds(limit_s)} at P{number(percentile * 100)}: "
+        f"one request alone takes longer than the limit of {seconds(limit_s)} at "
+        f"P{number(percentile * 100)}: "
         "no number of instances helps",
     )
 
@@ -70,7 +75,8 @@ def too_few(carried: float, demand: float, count: float, closed: bool) -> Infeas
     unit = "requests in flight" if closed else "requests/s"
     return Infeasible(
         "capacity",
-        f"{number(count)} instance{'' if count == 1 else 's'} carry {number(carried)} {unit} within the limits, "
+        f"{number(count)} instance{'' if count == 1 else 's'} carry {number(carried)} {unit} "
+        "within the limits, "
         f"not the {number(demand)} asked",
     )
 
@@ -83,7 +89,8 @@ def budget_too_small(budget: float, per_dollar: bool) -> Infeasible:
 def pool_too_few(pool: str, carried: float, demand: float, count: float) -> Infeasible:
     return Infeasible(
         "capacity",
-        f"{number(count)} {pool} instance{'' if count == 1 else 's'} carry {number(carried)} requests/s within the "
+        f"{number(count)} {pool} instance{'' if count == 1 else 's'} carry {number(carried)} "
+        "requests/s within the "
         f"limits, not the {number(demand)} asked",
     )
 
@@ -133,7 +140,8 @@ def cannot(name: str, text: str) -> str:
 def interference(share: float, step_s: float, mixed_s: float, tpot_s: float, limit_ms: float | None) -> str:
     limit = "no limit" if limit_ms is None else f"limit {number(limit_ms)} ms"
     return (
-        f"Interference: {percent(share)} of the colocated decode steps carry prefill and take {seconds(mixed_s)} "
+        f"Interference: {percent(share)} of the colocated decode steps carry prefill and take "
+        f"{seconds(mixed_s)} "
         f"instead of {seconds(step_s)}, so a token takes {seconds(tpot_s)} on average ({limit})."
     )
 
@@ -163,7 +171,8 @@ def idle(prefill: float, decode: float, share: float) -> str:
 
 def batches(colocated: float, split: float, colocated_step_s: float, split_step_s: float) -> str:
     return (
-        f"Batch: a colocated instance decodes {number(colocated)} requests together in {seconds(colocated_step_s)}, "
+        f"Batch: a colocated instance decodes {number(colocated)} requests together in "
+        f"{seconds(colocated_step_s)}, "
         f"a decode instance {number(split)} in {seconds(split_step_s)}."
     )
 

@@ -1,0 +1,119 @@
+"""What a colocated instance carries within every limit: waiting, attainment, the largest load."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pdexplorer.steady.colocated import ColocatedDesigns, ColocatedFlow, colocated_flow
+from pdexplorer.steady.pool import memory_excess, spread_batch, tpot_attainment, wait_attainment
+from pdexplorer.steady.solve import balanced, largest, meet
+from pdexplorer.steady.tails import mean_wait_s, wait_probability
+
+Array = NDArray[np.float64]
+
+_POOLING = 0.5
+"""Instances of a fleet pool their prefill queues like this power of as many servers of one queue."""
+
+
+@dataclass(frozen=True, eq=False)
+class ColocatedWait:
+    """Waiting for prefill, of pools with that many instances: mean_s, share who wait, fixed additions
+    after_s.
+    """
+
+    instances: Array
+    mean_s: Array
+    share: Array
+    after_s: Array
+    service_mean_s: Array
+
+
+def colocated_wait(designs: ColocatedDesigns, flow: ColocatedFlow, instances: Array | None) -> ColocatedWait:
+    """instances None: as many as the demand needs at this load, unrounded."""
+    load = designs.load
+    if instances is None:
+        if load.concurrency is None:
+            instances = np.maximum(load.rate_per_s / flow.rate_per_s, 1.0)
+        else:
+            instances = np.maximum(load.concurrency / (flow.in_flight + flow.utilisation), 1.0)
+    mean = load.over(flow.service_s)
+    second = load.over(flow.service_s**2)
+    # The router sees how many requests an instance has, not how many prompt tokens wait there.
+    servers = instances**_POOLING if load.least_loaded else np.ones_like(instances)
+    # A round robin spaces each instance's arrivals: every N-th of the stream.
+    arrival_cv2 = load.arrival_cv2 if load.least_loaded else load.arrival_cv2 / instances
+    wait = mean_wait_s(flow.utilisation, servers, mean, second / mean**2 - 1.0, arrival_cv2)
+    share = wait_probability(flow.utilisation, servers)
+    after = load.hop_s + designs.table.request_overhead_s + 0.5 * flow.active * flow.step_s * (1.0 - share)
+    return ColocatedWait(instances, wait, share, after, mean)
+
+
+def colocated_attainment(
+    designs: ColocatedDesigns, flow: ColocatedFlow, wait: ColocatedWait
+) -> tuple[Array, Array, Array]:
+    """(every limit, TTFT and whole-request limit, TPOT limit): share of requests, (instances, budgets, y,
+    x).
+    """
+    load = designs.load
+    steps = load.decode_steps[:, None, None]
+    first = wait_attainment(load, flow.service_s, wait.after_s, steps * flow.tpot_s, wait.share, wait.mean_s)
+    spread = spread_batch(load, flow.in_flight, wait.instances)
+    events = flow.rate_per_s * flow.tpot_s
+    mean = events * load.over(flow.interference_s)
+    variance = events * load.over(flow.interference_s**2)
+    worst = None if designs.alone_s is not None else flow.mixed_s
+    later = tpot_attainment(load, flow.step_s, flow.slope_s, spread, mean, variance, worst)
+    return load.over(first * later), load.over(first), load.over(later)
+
+
+def colocated_score(designs: ColocatedDesigns, in_flight: Array, instances: Array | None) -> Array:
+    """≥ 0 where an instance with that many in flight holds every limit; falls with the load."""
+    load = designs.load
+    flow = colocated_flow(designs, in_flight)
+    wait = colocated_wait(designs, flow, instances)
+    memory = memory_excess(
+        load, designs.table, in_flight, wait.instances, flow.utilisation, designs.max_batch
+    )
+    stable = np.minimum(0.999 - flow.utilisation if not load.offline else 1.0 - flow.utilisation, -memory)
+    if load.offline:
+        return np.asarray(stable)
+    attained, _, _ = colocated_attainment(designs, flow, wait)
+    return balanced(attained, load.percentile_fraction, stable)
+
+
+def in_flight_bounds(designs: ColocatedDesigns) -> tuple[Array, Array]:
+    """Least and most requests in flight worth trying, in the designs' shape."""
+    steps = designs.load.mean_decode_steps
+    low = np.broadcast_to(np.minimum(0.02, 0.02 * steps + 1e-4), designs.shape)
+    return low.copy(), np.full(designs.shape, designs.max_batch, dtype=low.dtype)
+
+
+def colocated_capacity(
+    designs: ColocatedDesigns, instances: Array | None = None, iterations: int = 12
+) -> tuple[Array, NDArray[np.bool_]]:
+    """(in flight, fits) of every design at the largest load of one instance that holds every limit."""
+    low, high = in_flight_bounds(designs)
+    return largest(lambda b: colocated_score(designs, b, instances), low, high, iterations)
+
+
+def colocated_load(designs: ColocatedDesigns, flow: ColocatedFlow, wait: ColocatedWait) -> Array:
+    """What one instance carries in the unit demand comes in: requests per second, or in flight in a closed
+    loop.
+    """
+    if designs.load.concurrency is None:
+        return flow.rate_per_s
+    return flow.rate_per_s * (wait.mean_s + wait.after_s + wait.service_mean_s) + flow.in_flight
+
+
+def colocated_at(designs: ColocatedDesigns, per_instance: Array, instances: Array) -> Array:
+    """In flight on one instance of a fleet of that many, where each carries that load; clamps at overload."""
+    low, high = in_flight_bounds(designs)
+
+    def carried(in_flight: Array) -> Array:
+        flow = colocated_flow(designs, in_flight)
+        if designs.load.concurrency is None:
+            return flow.rate_per_s
+        return colocated_load(designs, flow, colocated_wait(designs, flow, instances))
+
+    return meet(carried, np.broadcast_to(per_instance, designs.shape), low * 1e-3, high)

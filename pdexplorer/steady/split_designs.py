@@ -1,0 +1,142 @@
+"""What stays the same of a disaggregated fleet while its load varies."""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pdexplorer.steady.load import Load
+from pdexplorer.steady.pool import DecodeGrid, decode_grid
+from pdexplorer.steady.table import StepTable
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Wire:
+    """KV transfers. moved_bytes (classes, 1, decode, y, x); rates (prefill, 1, y, x) and (1, decode, y,
+    x).
+    """
+
+    moved_bytes: Array
+    egress_byte_per_s: Array
+    ingress_byte_per_s: Array
+    latency_s: Array
+    fabric_fraction: float
+    layerwise_overlap: bool
+    layers: int
+
+
+@dataclass(frozen=True, eq=False)
+class DisaggregatedDesigns:
+    """What stays the same while the load varies. lone_s (classes, prefill, 1, y, x): a prompt with nothing
+    beside.
+    """
+
+    load: Load
+    prefill: StepTable
+    decode: StepTable
+    grid: DecodeGrid
+    wire: Wire
+    max_batch: float
+    first_token_from_decode: bool
+    lone_s: Array
+    full_s: Array
+    most_prompts: Array
+
+    @property
+    def cells(self) -> tuple[int, ...]:
+        load = self.load
+        return np.broadcast_shapes(
+            load.new_tokens.shape[1:],
+            load.output_tokens.shape[1:],
+            load.rate_per_s.shape,
+            load.ttft_limit_s.shape,
+            load.tpot_limit_s.shape,
+            load.e2e_limit_s.shape,
+            load.arrival_cv2.shape,
+            load.hop_s.shape,
+            self.wire.egress_byte_per_s.shape[2:],
+            self.wire.ingress_byte_per_s.shape[2:],
+            self.wire.latency_s.shape,
+            () if load.concurrency is None else load.concurrency.shape,
+        )
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return (len(self.prefill.gpus), len(self.decode.gpus), *self.cells)
+
+    @cached_property
+    def lone_mean_s(self) -> Array:
+        return self.load.over(self.lone_s)
+
+    @cached_property
+    def lone_cv2(self) -> Array:
+        return np.asarray(self.load.over(self.lone_s**2) / self.lone_mean_s**2 - 1.0)
+
+    @cached_property
+    def moved_mean_bytes(self) -> Array:
+        return self.load.over(self.wire.moved_bytes)
+
+    @cached_property
+    def moved_cv2(self) -> Array:
+        mean = np.maximum(self.moved_mean_bytes, 1e-9)
+        return np.asarray(self.load.over(self.wire.moved_bytes**2) / mean**2 - 1.0)
+
+    @cached_property
+    def decode_steps(self) -> Array:
+        """Steps a request takes on the decode side: the first token is one of them where decode emits it."""
+        steps = self.load.mean_decode_steps
+        return steps + 1.0 if self.first_token_from_decode else steps
+
+
+def disaggregated_designs(
+    load: Load,
+    prefill: StepTable,
+    decode: StepTable,
+    wire: Wire,
+    prefill_batch_tokens: float,
+    max_batch: float,
+    first_token_from_decode: bool,
+) -> DisaggregatedDesigns:
+    """Every prefill instance of one table with every decode instance of the other."""
+    lone = np.moveaxis(prefill.lone_prompt_s(load.new_tokens, load.past_tokens, prefill_batch_tokens), 1, 0)
+    mean_lone = load.over(lone)
+    new = load.mean_new_tokens
+    middle = load.mean(load.new_tokens * (load.past_tokens + 0.5 * load.new_tokens)) / np.maximum(new, 1e-9)
+    ranks = prefill.ranks[:, None, None]
+    packed = prefill.one_step_s(np.full_like(new, prefill_batch_tokens), middle - 0.5 * prefill_batch_tokens)
+    full = np.where(
+        new * ranks >= prefill_batch_tokens, mean_lone / ranks, packed * new / prefill_batch_tokens
+    )
+    most = np.maximum(ranks, prefill_batch_tokens / new)
+    return DisaggregatedDesigns(
+        load, prefill, decode, decode_grid(decode, load), wire, max_batch, first_token_from_decode,
+        lone[:, :, None], np.minimum(full, mean_lone)[:, None], most[:, None],
+    )  # fmt: skip
+
+
+def one_pair(designs: DisaggregatedDesigns, p: int, d: int) -> DisaggregatedDesigns:
+    """One pair of many."""
+    rows, columns = slice(p, p + 1), slice(d, d + 1)
+    wire = designs.wire
+    return replace(
+        designs,
+        prefill=_row(designs.prefill, rows),
+        decode=_row(designs.decode, columns),
+        grid=replace(designs.grid, offset=designs.grid.offset[columns]),
+        wire=replace(
+            wire,
+            moved_bytes=wire.moved_bytes[:, :, columns],
+            egress_byte_per_s=wire.egress_byte_per_s[rows],
+            ingress_byte_per_s=wire.ingress_byte_per_s[:, columns],
+        ),
+        lone_s=designs.lone_s[:, rows],
+        full_s=designs.full_s[rows],
+        most_prompts=designs.most_prompts[rows],
+    )
+
+
+def _row(table: StepTable, rows: slice) -> StepTable:
+    return replace(table, gpus=table.gpus[rows], kv_tokens=table.kv_tokens[rows], ranks=table.ranks[rows])
