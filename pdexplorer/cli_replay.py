@@ -27,8 +27,8 @@ class Sized:
 def sized_fleets(scenario: Scenario, plain: Scenario, wanted: Sequence[str]) -> dict[str, Sized]:
     """The wanted fleets, sized for the scenario.
 
-    Where none meets the limits on a trace, the one sized for plain, the scenario's own traffic, is taken; that
-    is said on stderr.
+    Where none meets the limits on a trace, the one sized for plain, the scenario's own traffic, is taken;
+    that is said on stderr.
     """
     found = _sized(evaluate(scenario))
     if scenario != plain and any(found[name].fleet is None for name in wanted):
