@@ -74,7 +74,7 @@ def read_points(path: str | Path) -> list[StepPoint]:
 
 
 def parse_point(number: int, raw: Mapping[str, str | None]) -> StepPoint:
-    """One row; `number` counts from 1 below the header. ValueError names row, key, value and what is allowed."""
+    """One row; `number` counts from 1 below the header. ValueError names row, key, value, what is allowed."""
     cells = {key: (value or "").strip() for key, value in raw.items() if isinstance(key, str)}
     try:
         return _parse(number, cells)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -86,29 +86,23 @@ def equal_load(
 
 
 def load_parts(plan: StepPlan, load: StepLoad, overhead: bool = True) -> tuple[Any, ...]:
-    """Seconds of (products, prefill attention, decode attention, experts, head, collectives, elementwise,
-    overhead).
-
-    Floats in, floats out.
+    """Seconds of each group: products, prefill attention, decode attention, experts, head, collectives,
+    elementwise kernels, overhead. Floats in, floats out.
 
     With pipeline stages a step's tokens go through in `pp` microbatches that keep every stage busy while
-    decoding;
-    its prefill share passes the pipeline once more, partly filled: the bubble.
+    decoding; its prefill passes the pipeline once more, partly filled: the bubble.
     """
-    if plan.pp == 1:
-        parts = _microbatch_parts(plan, load, 1)
-    else:
-        parts = _microbatch_parts(plan, load, plan.pp)
-        alone = _microbatch_parts(plan, _decode_only(load), plan.pp)
+    parts = _microbatch_parts(plan, load, plan.pp)
+    if plan.pp > 1:
+        alone = _microbatch_parts(plan, _prefill_only(load), plan.pp)
         bubble = (plan.pp - 1) / plan.pp
-        parts = tuple(part + bubble * (part - rest) for part, rest in zip(parts, alone, strict=True))
+        parts = tuple(part + bubble * again for part, again in zip(parts, alone, strict=True))
     busy = load.prefill_tokens + load.decode_batch > 0
     return (*parts, busy * (plan.step_overhead_s if overhead else 0.0))
 
 
-def _decode_only(load: StepLoad) -> StepLoad:
-    zero = load.prefill_tokens * 0.0
-    return StepLoad(zero, zero, 0.0, 0.0, 0.0, 0.0, load.decode_batch, load.context_sum, load.window_sum)
+def _prefill_only(load: StepLoad) -> StepLoad:
+    return replace(load, decode_batch=load.decode_batch * 0.0, context_sum=0.0, window_sum=0.0)
 
 
 def _microbatch_parts(plan: StepPlan, load: StepLoad, microbatches: int) -> tuple[Any, ...]:

@@ -8,7 +8,6 @@ from math import sqrt
 from pdexplorer.physics.instance import Instance
 from pdexplorer.physics.kernels import (
     attention_s,
-    decode_attention_s,
     decode_context_factor,
     slowest_rank_share,
 )
@@ -123,10 +122,7 @@ class StepTimer:
         )
         ranked = rank_attention(load, prefill_share, decode_share)
         prefill, decode = attention_s(self.plan, ranked)
-        bubble = 0.0
-        if self.plan.pp > 1:
-            alone = decode_attention_s(self.plan, ranked)
-            bubble = (self.plan.pp - 1) / self.plan.pp * (prefill + decode - alone)
+        bubble = (self.plan.pp - 1) / self.plan.pp * prefill
         return float(size.base_s + prefill + decode + bubble)
 
     def _per_context(self, batch: int) -> tuple[float, float]:

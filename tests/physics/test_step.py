@@ -1,0 +1,109 @@
+"""Properties every step time has, whatever the numbers."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pdexplorer.physics.instance import Instance
+from pdexplorer.physics.step import PARTS, step_parts_s, step_time_s
+
+from .conftest import Make
+
+INSTANCES = [
+    ("h100_sxm", "llama_3_1_70b", {"tp": 4, "weights": "fp8"}),
+    ("h200_sxm", "deepseek_v3", {"ep": 8, "attention_dp": 8, "weights": "fp8_block", "kv": "fp8"}),
+    ("l40s", "mixtral_8x7b", {"tp": 8}),
+    ("rtx_pro_6000_ws", "gpt_oss_20b", {"weights": "mxfp4"}),
+    ("h20_96", "qwen3_235b_a22b", {"tp": 4, "pp": 2, "weights": "fp8"}),
+    ("b200_sxm", "qwen3_next_80b_a3b", {"tp": 2}),
+]
+
+
+@pytest.fixture(scope="module", params=INSTANCES, ids=lambda case: case[1])
+def instance(request: pytest.FixtureRequest, make: Make) -> Instance:
+    accelerator, model, options = request.param
+    return make(accelerator, model, **options)
+
+
+def test_nothing_to_do_takes_no_time(instance: Instance) -> None:
+    assert step_time_s(instance) == 0.0
+
+
+def test_parts_add_up_and_broadcast(instance: Instance) -> None:
+    load = {
+        "prefill_tokens": np.array([[0.0], [700.0]]),
+        "decode_batch": np.array([0.0, 3.0, 90.0]),
+        "decode_context_tokens": 4_000,
+    }
+    parts = step_parts_s(instance, **load)
+    total = step_time_s(instance, **load)
+    assert set(parts) == set(PARTS)
+    assert total.shape == (2, 3)
+    np.testing.assert_allclose(sum(parts.values()), total, rtol=1e-12)
+    assert total[0, 0] == 0.0
+    assert all((part >= 0).all() for part in parts.values())
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    tokens=st.integers(0, 60_000),
+    more_tokens=st.integers(0, 20_000),
+    past=st.integers(0, 100_000),
+    batch=st.integers(0, 600),
+    more_batch=st.integers(0, 100),
+    context=st.integers(0, 100_000),
+    more_context=st.integers(0, 50_000),
+)
+def test_more_work_is_never_faster(
+    instance: Instance,
+    tokens: int,
+    more_tokens: int,
+    past: int,
+    batch: int,
+    more_batch: int,
+    context: int,
+    more_context: int,
+) -> None:
+    base = {"prefill_past_tokens": past, "prefill_sequences": 1}
+    less = step_time_s(
+        instance, prefill_tokens=tokens, decode_batch=batch, decode_context_tokens=context, **base
+    )
+    tolerance = 1 + 1e-9
+    assert less <= tolerance * step_time_s(
+        instance,
+        prefill_tokens=tokens + more_tokens,
+        decode_batch=batch,
+        decode_context_tokens=context,
+        **base,
+    )
+    assert less <= tolerance * step_time_s(
+        instance,
+        prefill_tokens=tokens,
+        decode_batch=batch + more_batch,
+        decode_context_tokens=context,
+        **base,
+    )
+    assert less <= tolerance * step_time_s(
+        instance,
+        prefill_tokens=tokens,
+        decode_batch=batch,
+        decode_context_tokens=context + more_context,
+        **base,
+    )
+
+
+def test_one_step_beats_two(instance: Instance) -> None:
+    alone = step_time_s(instance, prefill_tokens=2_000) + step_time_s(
+        instance, decode_batch=32, decode_context_tokens=1_000
+    )
+    together = step_time_s(instance, prefill_tokens=2_000, decode_batch=32, decode_context_tokens=1_000)
+    assert together < 1.02 * alone
+
+
+def test_attention_dp_waits_for_its_fullest_rank(make: Make) -> None:
+    spread = make("h200_sxm", "deepseek_v3", ep=8, attention_dp=8, weights="fp8_block", kv="fp8")
+    full = step_parts_s(spread, decode_batch=16, decode_context_tokens=8_000)
+    uneven = step_parts_s(spread, decode_batch=9, decode_context_tokens=8_000)
+    assert uneven["attention_decode"] == pytest.approx(full["attention_decode"])
+    assert uneven["experts"] < full["experts"]
