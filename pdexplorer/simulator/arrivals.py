@@ -35,7 +35,7 @@ class Source:
         self.next = 0
         self.total = len(self.arrival_s)
         if concurrency is None:
-            self._on_time = self._arrive
+            self._on_time = (self._arrive,)
             self._await_next()
         else:
             for _ in range(min(concurrency, self.total)):
@@ -66,4 +66,4 @@ class Source:
         self.next += 1
         # Delivered by an event of its own: a request that leaves at once must not recurse into the next.
         due_s = self.env.now + self.router_overhead_s
-        Call(self.env, due_s, lambda event: self.deliver(sequence))
+        Call(self.env, due_s, (lambda event: self.deliver(sequence),))

@@ -27,6 +27,7 @@ class DecodeBatch:
         "iteration",
         "kv",
         "last_tokens",
+        "preempted",
         "size",
         "window",
         "window_sum",
@@ -46,6 +47,7 @@ class DecodeBatch:
         self.first_tokens: list[Sequence] = []  # decoding, without a token yet
         self.last_tokens: list[list[float]] = []  # [time, sequences whose latest token came then]
         self.end_s = -1.0  # of the last iteration
+        self.preempted = False  # whether ever: then heaps may hold stale entries
 
     def steps_ahead(self) -> int:
         """Iterations until a sequence finishes, reaches the window or lacks a KV block."""
@@ -53,7 +55,10 @@ class DecodeBatch:
         steps = self.finishes[0][0] - iteration
         if self.crossings and self.crossings[0][0] - iteration < steps:
             steps = self.crossings[0][0] - iteration
-        return self.kv.steps_that_fit(iteration, steps, self.size)
+        kv = self.kv
+        if (steps // kv.block_tokens + 1) * self.size <= kv.free:
+            return steps
+        return kv.steps_that_fit(iteration, steps, self.size)
 
     def advance(
         self, steps: int, start_s: float, base_s: float, ramp_s: float, now_s: float
@@ -89,7 +94,8 @@ class DecodeBatch:
                 sequence.state = LEFT
                 sequence.generated = sequence.output_tokens
                 finished.append(sequence)
-        self.drop_stale()
+        if self.preempted:
+            self.drop_stale()
         self.end_s = now_s
         self.last_tokens = [[now_s, self.size]] if self.size else []
         return finished
@@ -132,6 +138,7 @@ class DecodeBatch:
 
     def preempt(self, victim: Sequence) -> None:
         """Out of the batch before it is through; it keeps what it generated."""
+        self.preempted = True
         self._forget_last_token(victim)
         victim.generated += self.iteration - victim.join_iteration
         self._leave(victim)

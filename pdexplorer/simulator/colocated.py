@@ -56,7 +56,7 @@ class Colocated:
         """Replay until every request has left or the horizon is reached."""
         env = self.env
         if self.options.horizon_s is not None:
-            Call(env, self.options.horizon_s, lambda event: self._stop())
+            Call(env, self.options.horizon_s, (lambda event: self._stop(),))
         if len(self.requests):
             env.run(until=self.done)
         now_s = float(env.now)

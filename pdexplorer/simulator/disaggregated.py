@@ -82,7 +82,7 @@ class Disaggregated:
             env, requests, self._arrive, options.router_overhead_s, options.closed_loop_concurrency
         )
         # Bound once: a replay makes hundreds of thousands of events.
-        self._on_start, self._on_sent, self._on_received = self._start, self._sent, self._received
+        self._on_start, self._on_sent, self._on_received = (self._start,), self._sent, (self._received,)
         self.sampled = (0.0, 0.0)
         self.sampler = Sampler(env, self._sample, options.samples, self.source.last_arrival_s)
 
@@ -90,7 +90,7 @@ class Disaggregated:
         """Replay until every request has left or the horizon is reached."""
         env = self.env
         if self.options.horizon_s is not None:
-            Call(env, self.options.horizon_s, lambda event: self._stop())
+            Call(env, self.options.horizon_s, (lambda event: self._stop(),))
         if len(self.requests):
             env.run(until=self.done)
         now_s = float(env.now)

@@ -74,7 +74,7 @@ class Engine:
         self.ramp_s = 0.0
         self.prefill_share = 0.0
         self.freed = False
-        self._on_step = self._step
+        self._on_step = (self._step,)
 
     # --- what comes in ---
 
@@ -174,7 +174,13 @@ class Engine:
         now_s = self.env._now
         if self.running:
             self._account(now_s - self.start_s)
-            self._finish_step(now_s)
+            if self.decoding and self.decodes.size:
+                for sequence in self.decodes.advance(
+                    self.steps, self.start_s, self.base_s, self.ramp_s, now_s
+                ):
+                    self._finished(sequence)
+            if self.chunks:
+                self._finish_chunks(now_s)
         if self.arrived:
             arrived, self.arrived = self.arrived, []
             for sequence in arrived:
@@ -239,19 +245,15 @@ class Engine:
         self.usage.prefill_busy_s += elapsed_s * share
         self.usage.decode_busy_s += elapsed_s * (1.0 - share)
 
-    def _finish_step(self, now_s: float) -> None:
-        if self.decoding and self.decodes.size:
-            for sequence in self.decodes.advance(self.steps, self.start_s, self.base_s, self.ramp_s, now_s):
-                self._finished(sequence)
-        if self.chunks:
-            for sequence, tokens in self.chunks:
-                sequence.past_tokens += tokens
-                if sequence.past_tokens == sequence.target_tokens:
-                    if sequence is self.partial:
-                        self.partial = None
-                    self._prefilled(sequence, now_s)
-                else:
-                    self.partial = sequence
+    def _finish_chunks(self, now_s: float) -> None:
+        for sequence, tokens in self.chunks:
+            sequence.past_tokens += tokens
+            if sequence.past_tokens == sequence.target_tokens:
+                if sequence is self.partial:
+                    self.partial = None
+                self._prefilled(sequence, now_s)
+            else:
+                self.partial = sequence
 
     # --- a sequence's way ---
 

@@ -72,7 +72,7 @@ class Link:
         self.egress_bytes = [0.0] * prefill_instances
         self.ingress_bytes = [0.0] * decode_instances
         self.started = 0
-        self._on_end = self._end
+        self._on_end = (self._end,)
         self.fabric_may_bind = spec.fabric_fraction < 1.0
         self.fabric_binds = False
 

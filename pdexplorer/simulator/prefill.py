@@ -48,7 +48,7 @@ class PrefillInstance:
         self.step_event: Call | None = None
         self.start_s = 0.0
         self.usage = InstanceUsage()
-        self._on_step = self._step
+        self._on_step = (self._step,)
 
     def attend(self) -> None:
         """Something came in, or KV was freed: start if no step runs."""

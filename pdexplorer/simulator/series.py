@@ -28,7 +28,7 @@ class Sampler:
         self.limit = 2 * points
         self.interval_s = max(expected_s, 1.0) / max(points, 1)
         self.rows: list[tuple[float, ...]] = []
-        self._on_time = self._take
+        self._on_time = (self._take,)
         if points > 0:
             Call(env, 0.0, self._on_time, AFTER_ARRIVALS)
 

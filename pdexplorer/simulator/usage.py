@@ -2,6 +2,7 @@
 remainder.
 """
 
+from array import array
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,15 +12,17 @@ IDLE, BLOCKED, BUSY = range(3)
 
 
 class InstanceUsage:
-    """Of one instance. Waiting is kept as intervals; busy time is added as each step ends."""
+    """Of one instance. Waiting is kept as intervals, start and end in turn; busy time is added as each
+    step ends.
+    """
 
     __slots__ = ("blocked", "decode_busy_s", "idle", "prefill_busy_s", "since_s", "state")
 
     def __init__(self) -> None:
         self.prefill_busy_s = 0.0
         self.decode_busy_s = 0.0
-        self.idle: list[tuple[float, float]] = []
-        self.blocked: list[tuple[float, float]] = []
+        self.idle = array("d")
+        self.blocked = array("d")
         self.state = IDLE
         self.since_s = 0.0
 
@@ -29,7 +32,9 @@ class InstanceUsage:
         if state == before:
             return
         if before != BUSY and now_s > self.since_s:
-            (self.idle if before == IDLE else self.blocked).append((self.since_s, now_s))
+            intervals = self.idle if before == IDLE else self.blocked
+            intervals.append(self.since_s)
+            intervals.append(now_s)
         self.state = state
         self.since_s = now_s
 
@@ -60,14 +65,15 @@ class PoolUsage:
 
 def pool_usage(usages: list[InstanceUsage]) -> PoolUsage:
     """The pool's arrays, once the replay has ended and every usage was closed."""
-    intervals = [(row, start, end) for row, usage in enumerate(usages) for start, end in usage.idle]
-    columns = np.array(intervals, dtype=float).reshape(-1, 3)
+    idle = [np.array(usage.idle).reshape(-1, 2) for usage in usages]
+    blocked = [np.array(usage.blocked).reshape(-1, 2) for usage in usages]
+    starts_and_ends = np.concatenate(idle)
     return PoolUsage(
         instances=len(usages),
         prefill_busy_s=np.array([usage.prefill_busy_s for usage in usages]),
         decode_busy_s=np.array([usage.decode_busy_s for usage in usages]),
-        transfer_blocked_s=np.array([sum(end - start for start, end in usage.blocked) for usage in usages]),
-        idle_instance=columns[:, 0].astype(np.int64),
-        idle_start_s=columns[:, 1],
-        idle_end_s=columns[:, 2],
+        transfer_blocked_s=np.array([float((each[:, 1] - each[:, 0]).sum()) for each in blocked]),
+        idle_instance=np.repeat(np.arange(len(usages)), [len(each) for each in idle]),
+        idle_start_s=starts_and_ends[:, 0],
+        idle_end_s=starts_and_ends[:, 1],
     )

@@ -84,7 +84,7 @@ class StepEngine:
 
     def wake(self):
         if self.event is None:
-            self.event = Call(self.env, self.env.now, self.turn, AFTER_ARRIVALS)
+            self.event = Call(self.env, self.env.now, (self.turn,), AFTER_ARRIVALS)
 
     def account(self, now_s):
         share = self.step[2]
@@ -113,7 +113,7 @@ class StepEngine:
             self.step = (chunks, decoders, share)
             self.start_s = now_s
             self.usage.enter(BUSY, now_s)
-            self.event = Call(self.env, now_s + duration, self.turn, AFTER_ARRIVALS)
+            self.event = Call(self.env, now_s + duration, (self.turn,), AFTER_ARRIVALS)
         else:
             self.step = self.event = None
             self.usage.enter(BLOCKED if self.in_transfer else IDLE, now_s)

@@ -71,7 +71,7 @@ def ends(spec, flows, prefills=2, decodes=2):
     link = Link(env, spec, prefills, decodes)
     for row, (start_s, prefill, decode, size_bytes) in enumerate(flows):
         flow = Flow(prefill, decode, size_bytes, times_of(times, env), row)
-        Call(env, start_s, lambda event, flow=flow: link.send(flow))
+        Call(env, start_s, (lambda event, flow=flow: link.send(flow),))
     env.run()
     assert link.bytes_moved == pytest.approx(sum(flow[3] for flow in flows))
     return [times[row] for row in range(len(flows))]
