@@ -57,7 +57,8 @@ def meet(value: Callable[[Array], Array], target: Array, low: Array, high: Array
     b, fb = np.where(fa > 0.0, a, b), np.where(fa > 0.0, 0.0, fb)
     for _ in range(60):
         gap = fb - fa
-        x = np.where(np.abs(gap) > 0.0, (a * fb - b * fa) / np.where(gap == 0.0, 1.0, gap), a)
+        with np.errstate(invalid="ignore"):  # an end beyond saturation is infinite: halve instead
+            x = np.where(np.abs(gap) > 0.0, (a * fb - b * fa) / np.where(gap == 0.0, 1.0, gap), a)
         x = np.where((x - a) * (x - b) <= 0.0, x, 0.5 * (a + b))
         fx = np.log(value(np.exp(x))) - goal
         if np.all((np.abs(fx) < 1e-13) | (np.abs(b - a) < 1e-15)):

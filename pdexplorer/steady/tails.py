@@ -16,7 +16,7 @@ Number = Any
 def normal_cdf(z: Number) -> Array:
     """Standard normal below z. Logistic with a cubic term (Page 1977), absolute error below 2e-4."""
     z = np.minimum(np.maximum(z, -8.0), 8.0)
-    return np.asarray(1.0 / (1.0 + np.exp(-z * (1.59577 + 0.07056 * z * z))))
+    return np.asarray(1.0 / (1.0 + np.exp(-z * (1.5976 + 0.07056 * z * z))))
 
 
 def gamma_cdf_of_root(root: Number, three_root_shape: Number) -> Array:

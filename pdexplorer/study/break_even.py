@@ -222,7 +222,7 @@ def _gain_at(
     space: Space, colocated: ColocatedScore, split: DisaggregatedScore, prices: Mapping[str, float | None]
 ) -> float:
     def weights(instances: tuple[Instance, ...], scale: Array) -> Array:
-        return scale * np.array([prices[i.accelerator.id] or 0.0 for i in instances])
+        return np.asarray(scale * np.array([prices[i.accelerator.id] or 0.0 for i in instances]))
 
     c = weights(space.colocated, instance_weights(space, space.colocated, False))
     p = weights(space.prefill, instance_weights(space, space.prefill, False))

@@ -1,0 +1,82 @@
+import numpy as np
+import pytest
+
+from pdexplorer.scenario.scenario import Scenario
+from pdexplorer.steady.disaggregated import decode_at, decode_capacity, disaggregated_flow, prefill_capacity
+from pdexplorer.steady.load import Load, load_of
+from pdexplorer.steady.split_designs import DisaggregatedDesigns, Wire, disaggregated_designs
+from pdexplorer.steady.split_parts import decode_flow, prefill_flow
+from tests.steady.engine import DECODE_S, PER_TOKEN_S, table
+
+ONE = np.ones((1, 1, 1, 1))
+
+
+def _wire(load: Load, byte_per_s: float, overlap: bool = True) -> Wire:
+    moved = (load.input_tokens * 1e5)[:, None, None]
+    ends = np.full((1, 1, 1, 1), byte_per_s)
+    return Wire(moved, ends, ends, np.full((1, 1), 0.001), 1.0, overlap, 32)
+
+
+def _designs(
+    byte_per_s: float = 5e10, overlap: bool = True, batch_tokens: float = 4000, **values: object
+) -> DisaggregatedDesigns:
+    workload = {"input_tokens": 4000, "output_tokens": 201, "input_distribution": "fixed", **values}
+    load = load_of(Scenario.model_validate({"workload": workload}))
+    return disaggregated_designs(
+        load, table(), table(), _wire(load, byte_per_s, overlap), batch_tokens, 256.0, True
+    )
+
+
+def _ttft(designs: DisaggregatedDesigns, rate: float, prefill: float, decode: float) -> float:
+    flow = disaggregated_flow(
+        designs, ONE * rate / prefill, ONE * prefill, decode_at(designs, ONE * rate / decode, ONE * decode)
+    )
+    return float((flow.after_s + flow.wait_s + designs.load.over(flow.service_s)).item())
+
+
+def test_prefill_queue_is_pollaczek_khinchine_for_single_prompts() -> None:
+    designs = _designs()
+    service = DECODE_S + 4000 * PER_TOKEN_S
+    flow = prefill_flow(designs, ONE * 0.7 / service, ONE)
+    assert flow.busy.item() == pytest.approx(0.7)
+    assert flow.wait_s.item() == pytest.approx(0.7 * service / (2 * 0.3), rel=1e-6)
+
+
+def test_more_prefill_never_shortens_a_lone_request() -> None:
+    designs = _designs()
+    lone = [_ttft(designs, 1e-6, count, 1.0) for count in (1.0, 2.0, 8.0)]
+    assert lone[0] == pytest.approx(lone[1], abs=1e-6) == pytest.approx(lone[2], abs=1e-6)
+    assert _ttft(designs, 2.0, 1.0, 1.0) > _ttft(designs, 2.0, 2.0, 1.0)
+
+
+def test_short_prompts_share_steps() -> None:
+    """200 tokens take 30 ms alone, of which 10 ms are weights: full steps carry about half as many again."""
+    alone = _designs(input_tokens=200, batch_tokens=200.0)
+    shared = _designs(input_tokens=200, batch_tokens=8192.0)
+    assert shared.full_s.item() < 0.75 * alone.full_s.item()
+
+
+def test_overlap_hides_the_transfer_and_a_slow_link_shows() -> None:
+    streamed, whole = _designs(), _designs(overlap=False)
+    slow = _designs(5e8)
+    assert _ttft(streamed, 0.1, 1, 1) < _ttft(whole, 0.1, 1, 1) < _ttft(slow, 0.1, 1, 1)
+
+
+def test_decode_follows_littles_law() -> None:
+    designs = _designs()
+    flow = decode_at(designs, ONE * 2.0, ONE)
+    assert flow.rate_per_s.item() == pytest.approx(2.0, rel=1e-10)
+    assert flow.in_flight.item() == pytest.approx(
+        2.0 * designs.decode_steps.item() * flow.step_s.item(), rel=1e-10
+    )
+
+
+def test_capacity_holds_the_limits() -> None:
+    designs = _designs()
+    in_flight, fits = decode_capacity(designs)
+    decode = decode_flow(designs, in_flight, None)
+    rate, carried = prefill_capacity(designs, decode)
+    assert fits.all()
+    assert carried.all()
+    flow = disaggregated_flow(designs, rate, np.maximum(designs.load.rate_per_s / rate, 1.0), decode)
+    assert flow.attained.item() >= 0.95

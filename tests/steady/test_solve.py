@@ -1,0 +1,17 @@
+import numpy as np
+
+from pdexplorer.steady.solve import largest, meet
+
+
+def test_largest_finds_each_cell_and_says_where_none_fits() -> None:
+    limit = np.array([0.5, 3.0, 77.0, 1e9, 1e-9])
+    x, fits = largest(lambda v: np.clip(1 - v / limit, -1, 1), np.full(5, 0.01), np.full(5, 256.0), 20)
+    assert fits.tolist() == [True, True, True, True, False]
+    assert np.allclose(x, [0.5, 3.0, 77.0, 256.0, 0.01], rtol=1e-3)
+
+
+def test_meet_is_exact_and_clamps() -> None:
+    target = np.array([0.1, 5.0, 900.0, 1e9])
+    x = meet(lambda v: v**2 + v, target, np.full(4, 1e-6), np.full(4, 1e3))
+    assert np.allclose((x**2 + x)[:3], target[:3], rtol=1e-12)
+    assert np.isclose(x[3], 1e3)

@@ -1,0 +1,145 @@
+import json
+import subprocess
+import sys
+
+import pytest
+
+from pdexplorer.catalog.catalog import load_catalog
+from pdexplorer.infeasible import Infeasible
+from pdexplorer.scenario.scenario import Scenario
+from pdexplorer.study.compare import evaluate
+
+FLEET_KEYS = {
+    "feasible", "bottleneck", "instances", "gpus", "cost_usd_per_hour", "goodput_per_s", "cost_usd_per_million_tokens",
+    "cost_usd_per_million_output_tokens", "ttft_s", "tpot_s", "itl_s", "e2e_s", "utilisation", "kv_transfer_s",
+    "cost_per_request_usd", "attainment_fraction",
+}  # fmt: skip
+
+
+def test_json_is_plain_and_complete() -> None:
+    answer = json.loads(json.dumps(evaluate(Scenario()).to_json(), allow_nan=False))
+    assert {
+        "scenario",
+        "colocated",
+        "disaggregated",
+        "hybrid",
+        "verdict",
+        "candidates",
+        "model_version",
+    } <= set(answer)
+    for side in ("colocated", "disaggregated"):
+        assert set(answer[side]) >= FLEET_KEYS
+        assert set(answer[side]["ttft_s"]) == {"p50", "p95", "p99"}
+    assert answer["hybrid"] is None
+    assert answer["verdict"]["reasons"][0]["weight"] >= answer["verdict"]["reasons"][-1]["weight"]
+
+
+def test_the_same_scenario_gives_the_same_answer() -> None:
+    assert evaluate(Scenario()).to_json() == evaluate(Scenario()).to_json()
+
+
+def test_every_design_is_listed_with_a_score_or_a_limit_and_one_of_each_is_chosen() -> None:
+    candidates = evaluate(Scenario(), with_break_even=False).candidates
+    assert all((c.score is None) != (c.limit is None) for c in candidates)
+    for fleet in ("colocated", "disaggregated"):
+        assert sum(c.chosen for c in candidates if c.fleet == fleet) == 1
+    assert any(c.limit is not None and c.limit.limit == "memory" for c in candidates)
+
+
+def test_a_better_candidate_on_offer_is_chosen() -> None:
+    """The baseline is the best fleet on offer: a cheaper or faster accelerator added to the offer takes its place."""
+    before = evaluate(
+        Scenario.model_validate({"compare": {"accelerators": "h100_sxm"}}), with_break_even=False
+    )
+    after = evaluate(
+        Scenario.model_validate(
+            {"compare": {"accelerators": "h100_sxm,h200_sxm"}, "money": {"usd_per_hour": {"h200_sxm": 1.0}}}
+        ),
+        with_break_even=False,
+    )
+    assert before.colocated.design["accelerator"] == "h100_sxm"
+    assert after.colocated.design["accelerator"] == "h200_sxm"
+    assert after.colocated.cost_usd_per_hour < before.colocated.cost_usd_per_hour  # type: ignore[operator]
+    assert after.verdict.ratios.cost < before.verdict.ratios.cost  # type: ignore[operator]
+
+
+def test_what_is_pinned_stays() -> None:
+    scenario = Scenario.model_validate(
+        {
+            "colocated": {"tp": 8, "chunk_tokens": 2048, "instances": 3},
+            "prefill": {"tp": 2, "instances": 3},
+            "decode": {"tp": 4, "instances": 2},
+        }
+    )
+    answer = evaluate(scenario, with_break_even=False)
+    assert answer.colocated_fleet is not None
+    assert answer.disaggregated_fleet is not None
+    assert (answer.colocated_fleet.instance.gpus, answer.colocated_fleet.instances) == (8, 3)
+    assert answer.colocated_fleet.chunk_tokens == 2048
+    assert answer.disaggregated.instances == {"prefill": 3, "decode": 2}
+    assert answer.disaggregated_fleet.gpus == 3 * 2 + 2 * 4
+
+
+def test_too_few_pinned_instances_is_a_value_with_the_numbers() -> None:
+    scenario = Scenario.model_validate({"workload": {"rate_per_s": 500}, "prefill": {"instances": 1}})
+    limit = evaluate(scenario, with_break_even=False).disaggregated.infeasible
+    assert isinstance(limit, Infeasible)
+    assert limit.limit == "capacity"
+    assert "1 prefill instance" in limit.text
+
+
+def test_an_unpriced_accelerator_is_judged_per_gpu_with_the_price_that_flips() -> None:
+    scenario = Scenario.model_validate(
+        {
+            "prefill": {"accelerator": "rtx_pro_5000_48"},
+            "decode": {"accelerator": "h20_96"},
+            "model": {"name": "qwen3_8b", "weight_format": "fp8"},
+        }
+    )
+    answer = evaluate(scenario)
+    assert answer.verdict.decided_by == "goodput_per_gpu_ratio"
+    assert answer.verdict.ratios.cost is None
+    assert answer.disaggregated.cost_usd_per_hour is None
+    assert "money.usd_per_hour.rtx_pro_5000_48" in answer.disaggregated.money_note
+    keys = {b.key for b in answer.verdict.break_even}
+    assert "money.usd_per_hour.rtx_pro_5000_48" in keys
+
+
+def test_a_missing_figure_can_be_set() -> None:
+    settings = {
+        "prefill": {"accelerator": "ascend_910b"},
+        "model": {"name": "qwen3_8b", "weight_format": "bf16"},
+    }
+    missing = evaluate(Scenario.model_validate(settings), with_break_even=False).disaggregated.infeasible
+    assert missing is not None
+    assert missing.limit == "missing_figure"
+    settings["overrides"] = {
+        "ascend_910b": {"memory_bandwidth_gb_per_s": 1600.0, "scale_up_gb_per_s_per_direction": 200.0}
+    }  # type: ignore[assignment]
+    assert evaluate(Scenario.model_validate(settings), with_break_even=False).disaggregated.feasible
+
+
+@pytest.mark.parametrize("basis", ["most_goodput", "equal_gpus"])
+def test_budgets_are_kept_to(basis: str) -> None:
+    scenario = Scenario.model_validate({"compare": {"basis": basis, "budget_usd_per_hour": 50.0, "gpus": 16}})
+    answer = evaluate(scenario, with_break_even=False)
+    for side in (answer.colocated, answer.disaggregated):
+        assert side.feasible
+        assert side.gpus is not None
+        assert side.gpus <= (16 if basis == "equal_gpus" else 16.95)
+    assert answer.verdict.decided_by == "goodput_per_dollar_ratio"
+
+
+def test_evaluate_imports_neither_pandas_nor_the_page() -> None:
+    code = (
+        "import sys; from pdexplorer.study.compare import evaluate; from pdexplorer.scenario.scenario import Scenario;"
+        "evaluate(Scenario()); print([m for m in ('pandas', 'altair', 'streamlit', 'simpy') if m in sys.modules])"
+    )
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert shown.stdout.strip() == "[]"
+
+
+def test_unknown_ids_are_one_clear_line() -> None:
+    with pytest.raises(ValueError, match="accelerator") as caught:
+        evaluate(Scenario.model_validate({"prefill": {"accelerator": "h1000"}}), load_catalog())
+    assert "\n" not in str(caught.value)

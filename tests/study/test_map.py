@@ -1,0 +1,49 @@
+import numpy as np
+import pytest
+
+from pdexplorer.catalog.catalog import load_catalog
+from pdexplorer.scenario.scenario import Scenario
+from pdexplorer.study.break_even import gains
+from pdexplorer.study.contours import contour_lines
+from pdexplorer.study.map import break_even_map
+from pdexplorer.study.space import design_space
+
+
+def test_contours_close_and_can_be_several() -> None:
+    x = np.linspace(-2, 2, 41)
+    field = np.minimum(np.hypot(x[None] - 1, x[:, None]), np.hypot(x[None] + 1, x[:, None]))
+    lines = contour_lines(x, x, field, 0.5)
+    assert len(lines) == 2
+    for line in lines:
+        assert line[0] == line[-1]
+        radius = [min(np.hypot(a - 1, b), np.hypot(a + 1, b)) for a, b in line]
+        assert np.allclose(radius, 0.5, atol=0.02)
+
+
+def test_contours_skip_cells_that_cannot() -> None:
+    field = np.array([[0.0, 2.0], [np.nan, 2.0]])
+    assert contour_lines(np.arange(2.0), np.arange(2.0), field, 1.0) == []
+
+
+def test_map_agrees_with_the_same_cells_asked_one_by_one() -> None:
+    x, y = np.array([1000.0, 8000.0]), np.array([5.0, 400.0])
+    result = break_even_map(Scenario(), x_values=x, y_values=y)
+    space = design_space(Scenario(), load_catalog())
+    for row, speed in enumerate(y):
+        for column, tokens in enumerate(x):
+            axes = {
+                "workload.input_tokens": np.array([[tokens]]),
+                "network.nic_gbit_per_s": np.array([[speed]]),
+            }
+            alone = float(gains(space, axes, True, 8, 8).item())
+            assert result.gain[row, column] == pytest.approx(alone, rel=1e-3)
+
+
+def test_a_slower_network_never_helps() -> None:
+    result = break_even_map(Scenario(), x_values=[2000, 8000], y_values=np.geomspace(2, 800, 8))
+    assert np.all(np.diff(result.gain, axis=0) >= -1e-2 * result.gain[1:])
+
+
+def test_an_axis_that_cannot_vary_is_refused_with_the_list() -> None:
+    with pytest.raises(ValueError, match=r"model\.name.*workload\.input_tokens"):
+        break_even_map(Scenario(), x_key="model.name")
