@@ -7,7 +7,7 @@ fitted per model.
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -50,7 +50,6 @@ class Calibration:
     entries: Table
     parameters: int
     rows: int
-    log: tuple[str, ...] = field(default_factory=tuple)
 
 
 def fit(

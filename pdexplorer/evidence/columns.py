@@ -11,8 +11,19 @@ from pdexplorer.evidence.points import StepPoint
 from pdexplorer.evidence.steptime import Entries, instance_of, load_of
 from pdexplorer.infeasible import Infeasible
 from pdexplorer.physics.instance import Instance
+from pdexplorer.physics.kernels import (
+    AttentionLoad,
+    attention_s,
+    collectives_s,
+    decode_attention_s,
+    elementwise_s,
+    expert_s,
+    head_s,
+    products_s,
+    slowest_rank_share,
+)
 from pdexplorer.physics.plan import StepPlan
-from pdexplorer.physics.step import StepLoad, equal_load, load_parts
+from pdexplorer.physics.step import StepLoad, equal_load, rank_attention
 
 Floats = NDArray[np.float64]
 
@@ -31,6 +42,7 @@ class Block:
 
     instance: Instance
     load: StepLoad
+    attention: AttentionLoad
     measured_s: dict[str, Floats]
     total_s: Floats
     joined: bool
@@ -73,7 +85,14 @@ def _block(instance: Instance, points: list[StepPoint]) -> Block:
         "elementwise": _column(points, "other_ms"),
     }
     total = np.array([point.measured_ms or np.nan for point in points]) * 1e-3
-    return Block(instance, equal_load(instance.plan, *arrays), measured, total, joined, phase)
+    load = equal_load(instance.plan, *arrays)
+    ranks = instance.parallelism.attention_dp
+    own = rank_attention(
+        load,
+        slowest_rank_share(load.prefill_sequences, ranks),
+        slowest_rank_share(load.decode_batch, ranks),
+    )
+    return Block(instance, load, own, measured, total, joined, phase)
 
 
 def _column(points: list[StepPoint], *names: str) -> Floats:
@@ -83,15 +102,23 @@ def _column(points: list[StepPoint], *names: str) -> Floats:
 
 
 def predicted_s(plan: StepPlan, block: Block, group: str) -> Floats:
-    """Seconds of one group over a block's points under another plan of the same shape."""
-    parts = load_parts(plan, block.load, overhead=False)
-    products, prefill, decode, experts, head, collectives, elementwise, _ = parts
-    by_group = {
-        "dense": products + head + (elementwise if block.joined else 0.0),
-        "prefill": prefill,
-        "decode": decode,
-        "experts": experts,
-        "collectives": collectives,
-        "elementwise": elementwise,
-    }
-    return np.asarray(by_group[group], dtype=float) + np.zeros_like(block.total_s)
+    """Seconds of one group over a block's points under another plan of the same shape; one pipeline stage."""
+    load, own = block.load, block.attention
+    rank_tokens = own.tokens + own.batch
+    time: object
+    if group == "dense":
+        rows = own.sequences * (own.tokens > 0) + own.batch
+        time = products_s(plan, rank_tokens) + head_s(plan, rows)
+        if block.joined:
+            time = time + elementwise_s(plan, rank_tokens)
+    elif group == "elementwise":
+        time = elementwise_s(plan, rank_tokens)
+    elif group == "prefill":
+        time = attention_s(plan, own)[0]
+    elif group == "decode":
+        time = decode_attention_s(plan, own)
+    elif group == "experts":
+        time = expert_s(plan, load.prefill_tokens + load.decode_batch)
+    else:
+        time = collectives_s(plan, load.prefill_tokens + load.decode_batch, rank_tokens)
+    return np.asarray(time, dtype=float)

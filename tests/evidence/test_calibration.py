@@ -1,0 +1,104 @@
+"""Fits use the rows they are given and no others; what is written is what is read."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pdexplorer.catalog.catalog import Catalog, load_catalog
+from pdexplorer.catalog.efficiency import load_efficiencies, parse_efficiencies
+from pdexplorer.evidence import cross_validation
+from pdexplorer.evidence.calibration import Calibration, fit
+from pdexplorer.evidence.efficiency_file import to_toml
+from pdexplorer.evidence.fitted_numbers import prior_entries
+from pdexplorer.evidence.points import StepPoint, read_points
+from pdexplorer.evidence.steptime import predict_points
+
+REFERENCE = Path(__file__).parents[1] / "reference"
+
+
+@pytest.fixture(scope="module")
+def points() -> list[StepPoint]:
+    wanted = ("llama_3_1_8b", "llama_3_1_70b", "qwen3_30b_a3b")
+    return [
+        point
+        for point in read_points(REFERENCE / "step_times.csv")
+        if point.model in wanted
+        and point.weight_format == "bf16"
+        and point.engine == "vllm"
+        and point.accelerator in ("h100_sxm", "a100_80_sxm")
+    ]
+
+
+def doubled(point: StepPoint) -> StepPoint:
+    raw = dict(point.raw)
+    for column in ("latency_ms", "gemm_ms", "attn_ms", "comm_ms", "moe_ms", "other_ms"):
+        raw[column] = str(2 * float(raw[column]))
+    return replace(point, raw=raw, measured_ms=2 * (point.measured_ms or 0.0))
+
+
+def predictions(train: list[StepPoint], test: list[StepPoint]) -> list[float]:
+    entries = fit(train, load_catalog(), "a test").entries
+    fitted = {part: tuple(rows) for part, rows in entries.items()}
+    return [predicted or 0.0 for predicted, _ in predict_points(test, entries=fitted)]
+
+
+def test_a_fit_moves_with_the_rows_it_is_given(points: list[StepPoint]) -> None:
+    held = [point for point in points if point.model == "llama_3_1_70b"]
+    rest = [point for point in points if point.model != "llama_3_1_70b"]
+    base = np.array(predictions(rest, held))
+    moved = np.array(predictions([doubled(point) for point in rest], held))
+    assert np.median(moved / base) > 1.2
+
+
+def test_scores_do_not_depend_on_the_rows_they_are_of(
+    points: list[StepPoint], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trained: list[list[StepPoint]] = []
+
+    def spy(train: list[StepPoint], catalog: Catalog, source: str) -> Calibration:
+        trained.append(list(train))
+        return Calibration(prior_entries(), 0, 0)
+
+    monkeypatch.setattr(cross_validation, "fit", spy)
+    scored = cross_validation.cross_validate(points, load_catalog())
+    by_split = {row.split for row in scored}
+    assert "other_models" in by_split
+    for model in {point.model for point in points}:
+        scores = [row for row in scored if row.point.model == model and row.split != "other_groups"]
+        assert scores
+        assert any(all(point.model != model for point in train) for train in trained)
+    for train in trained:
+        assert len(train) < len(points)
+
+
+def test_a_sample_of_rows_already_generalises(points: list[StepPoint]) -> None:
+    held = [point for point in points if point.model == "llama_3_1_70b"]
+    rest = [point for point in points if point.model != "llama_3_1_70b"]
+    ratios = np.array(predictions(rest, held)) / np.array([point.measured_ms for point in held])
+    assert np.median(np.abs(ratios - 1)) < 0.15
+
+
+def test_written_entries_read_back(points: list[StepPoint]) -> None:
+    entries = fit(points, load_catalog(), "a sample").entries
+    read = parse_efficiencies(to_toml(entries))
+    for before, after in zip(
+        predict_points(points, entries={part: tuple(rows) for part, rows in entries.items()}),
+        predict_points(points, entries=read),
+        strict=True,
+    ):
+        assert after[0] == pytest.approx(before[0], rel=2e-3)
+
+
+def test_shares_of_ceilings_are_plausible() -> None:
+    for entry in load_efficiencies()["gemm"]:
+        assert 0.2 < entry.mfu < 1.15, entry.fit
+        assert 0.5 < entry.mbu < 1.0, entry.fit
+        assert entry.fit.source
+        assert entry.fit.kind in ("fitted", "derived", "assumed")
+
+
+def test_a_missing_number_is_named() -> None:
+    with pytest.raises(ValueError, match=r"lacks.*mfu"):
+        parse_efficiencies('[[gemm]]\naccelerator = "x"\n')
