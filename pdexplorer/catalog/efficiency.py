@@ -161,23 +161,42 @@ _PARTS: dict[str, type[Any]] = {
     "elementwise": ElementwiseEfficiency,
 }
 _FIT_KEYS = tuple(field.name for field in fields(Fit))
+_OPTIONAL_KEYS = ("median_error_fraction", "p90_error_fraction")
 
 
 def parse_efficiencies(text: str) -> dict[str, tuple[Any, ...]]:
-    """Entries by part from TOML text. A missing number is a ValueError naming entry and key."""
+    """Entries by part from TOML text: an array of tables, or columns and rows whose sources are named above.
+
+    A missing number is a ValueError naming entry and key.
+    """
     document = tomllib.loads(text)
-    return {part: tuple(_entry(part, raw) for raw in document.get(part, [])) for part in _PARTS}
+    sources = document.get("sources", {})
+    return {
+        part: tuple(_entry(part, record) for record in _records(document.get(part, []), sources))
+        for part in _PARTS
+    }
+
+
+def _records(content: Any, sources: Mapping[str, str]) -> list[dict[str, Any]]:
+    if isinstance(content, list):
+        return content
+    columns = content["columns"]
+    records = [dict(zip(columns, row, strict=True)) for row in content["rows"]]
+    for record in records:
+        record["source"] = sources.get(record["source"], record["source"])
+    return records
 
 
 def _entry(part: str, raw: dict[str, Any]) -> Any:
     numbers = {field.name for field in fields(_PARTS[part])} - {"fit"}
-    missing = (numbers | set(_FIT_KEYS)) - set(raw) - {"median_error_fraction", "p90_error_fraction"}
+    missing = (numbers | set(_FIT_KEYS)) - set(raw) - set(_OPTIONAL_KEYS)
     if missing:
         where = f"{part} entry of {raw.get('accelerator', '?')}"
         raise ValueError(f"efficiencies.toml: {where} lacks {', '.join(sorted(missing))}")
     known: dict[str, Any] = {key: raw.get(key) for key in _FIT_KEYS}
-    fit = Fit(**known)
-    return _PARTS[part](**{key: raw[key] for key in numbers}, fit=fit)
+    for key in _OPTIONAL_KEYS:
+        known[key] = None if known[key] == "" else known[key]
+    return _PARTS[part](**{key: raw[key] for key in numbers}, fit=Fit(**known))
 
 
 @cache

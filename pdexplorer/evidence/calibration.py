@@ -11,12 +11,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pdexplorer.catalog.catalog import Catalog
-from pdexplorer.catalog.efficiency import AttentionEfficiency, Fit, link_kind
-from pdexplorer.catalog.hardware import Accelerator
+from pdexplorer.catalog.efficiency import link_kind
 from pdexplorer.evidence.columns import Block, Floats, blocks_of, predicted_s
+from pdexplorer.evidence.fit_rows import Rows, dense_format, expert_format, fit_record, for_chip
 from pdexplorer.evidence.fitted_numbers import (
     BLOCK_ROWS,
     COLLECTIVES,
@@ -31,7 +30,6 @@ from pdexplorer.evidence.fitted_numbers import (
     RESIDUAL,
     SERIAL_PREFILL,
     SHARED_LINK,
-    SOFTMAX_DIMS,
     Numbers,
     Table,
     prior_entries,
@@ -39,7 +37,6 @@ from pdexplorer.evidence.fitted_numbers import (
 from pdexplorer.evidence.least_squares import fit_positive
 from pdexplorer.evidence.points import StepPoint
 from pdexplorer.evidence.reduce_points import ReducePoint, reduce_point_s
-from pdexplorer.physics.formats import split_formats
 from pdexplorer.physics.plan import compile_plan
 
 
@@ -80,8 +77,8 @@ class _Fitter:
         latent = [block for block in self.blocks if block.instance.architecture.attention == "mla"]
         self._fit_family([ELEMENTWISE], self.blocks, lambda block: "any", by_chip=False)
         for only_bf16 in (True, False):  # the LM head of every format runs in bf16
-            chosen = [b for b in gqa if (_dense_format(b) == "bf16") == only_bf16]
-            self._fit_family([GEMM], chosen, _dense_format)
+            chosen = [b for b in gqa if (dense_format(b) == "bf16") == only_bf16]
+            self._fit_family([GEMM], chosen, dense_format)
         # Where whole iterations were timed, prefill and decode of a mixed step share one kernel.
         whole = {(b.instance.accelerator.id, b.instance.engine.id) for b in gqa if b.joined}
         self._fit_family([PREFILL, DECODE], gqa, lambda block: block.instance.kv_format)
@@ -96,7 +93,7 @@ class _Fitter:
                 )
                 self._fit_chip([SERIAL_PREFILL, DECODE], blocks, start, kv_format, engine)
         moe = [block for block in self.blocks if block.instance.architecture.experts]
-        self._fit_family([EXPERTS], moe, _expert_format)
+        self._fit_family([EXPERTS], moe, expert_format)
         for numbers, kind in ((COLLECTIVES, "nvlink"), (SHARED_LINK, "pcie")):
             # Latent-attention rows book their collectives under other columns in decode: left out.
             spread = [b for b in gqa if b.instance.gpus > 1 and link_kind(b.instance.accelerator) == kind]
@@ -135,7 +132,7 @@ class _Fitter:
                     self._fit_chip(groups, chip, pooled, fmt, engine)
 
     def _fit_chip(self, groups: list[Numbers], chip: list[Block], pooled: Any, fmt: str, engine: str) -> None:
-        entry = _for_chip(pooled, chip[0].instance.accelerator)
+        entry = for_chip(pooled, chip[0].instance.accelerator)
         for numbers in groups:
             entry = self._fit_one(numbers, chip, entry)
         self._put(groups[0].part, self._labelled(entry, groups, chip, chip[0], fmt, engine))
@@ -176,7 +173,7 @@ class _Fitter:
     def _fit_one(
         self, numbers: Numbers, blocks: list[Block], entry: Any, reduces: Sequence[ReducePoint] = ()
     ) -> Any:
-        rows = [_Rows(block, *self._target(block, numbers)) for block in blocks]
+        rows = [Rows(block, *self._target(block, numbers)) for block in blocks]
         rows = [row for row in rows if row.use.any()]
         if not rows and not reduces:
             return entry
@@ -216,18 +213,18 @@ class _Fitter:
             measured = measured + block.measured_s["dense"]
         return measured, base
 
-    def _predicted(self, row: "_Rows", numbers: Numbers, entry: Any) -> Floats:
+    def _predicted(self, row: Rows, numbers: Numbers, entry: Any) -> Floats:
         return row.base_s + predicted_s(self._plan(row.block, numbers.part, entry), row.block, numbers.group)
 
     def _plan(self, block: Block, part: str, entry: Any) -> Any:
         efficiency = block.instance.efficiency
         settled = {
             "elementwise": self._settled("elementwise", block, "any"),
-            "gemm": self._settled("gemm", block, _dense_format(block)),
+            "gemm": self._settled("gemm", block, dense_format(block)),
             "head": self._settled("gemm", block, "bf16"),
         }
         settled[part] = entry
-        if part == "gemm" and _dense_format(block) == "bf16":
+        if part == "gemm" and dense_format(block) == "bf16":
             settled["head"] = entry
         return compile_plan(replace(block.instance, efficiency=replace(efficiency, **settled)))
 
@@ -253,29 +250,23 @@ class _Fitter:
         fmt: str,
         engine: str,
     ) -> Any:
-        errors = []
+        errors, weights = [np.zeros(0)], [np.zeros(0)]
         for numbers in groups:
             for block in blocks:
-                row = _Rows(block, *self._target(block, numbers))
+                row = Rows(block, *self._target(block, numbers))
                 if row.use.any():
-                    trial = entry if chip is not None else _for_chip(entry, block.instance.accelerator)
+                    trial = entry if chip is not None else for_chip(entry, block.instance.accelerator)
                     ratio = self._predicted(row, numbers, trial)[row.use] / row.measured_s[row.use]
                     errors.append(np.abs(ratio - 1.0))
-        flat = np.concatenate(errors) if errors else np.zeros(0)
-        median = round(float(np.median(flat)), 4) if flat.size else None
-        fitted = Fit(
+                    weights.append(row.weight[row.use])
+        fitted = fit_record(np.concatenate(errors), np.concatenate(weights))
+        fitted = replace(
+            fitted,
             accelerator=chip.instance.accelerator.id if chip else "default",
             family=chip.instance.accelerator.family if chip else "any",
             engine=engine,
             format=fmt,
-            kind="fitted",
             source=self.source if chip else f"all chips together: {self.source}",
-            points=int(flat.size),
-            median_error_fraction=median,
-            p90_error_fraction=round(float(np.quantile(flat, 0.9)), 4) if flat.size else None,
-            spread_fraction=round(float(np.sqrt(np.mean(np.minimum(flat, 0.5) ** 2))), 4)
-            if flat.size
-            else 0.15,
         )
         return replace(entry, fit=fitted)
 
@@ -283,31 +274,3 @@ class _Fitter:
         key = (entry.fit.accelerator, entry.fit.engine, entry.fit.format)
         kept = [e for e in self.table[part] if (e.fit.accelerator, e.fit.engine, e.fit.format) != key]
         self.table[part] = [*kept, entry]
-
-
-class _Rows:
-    """A block's rows as one group is fitted to them."""
-
-    def __init__(self, block: Block, measured_s: Floats, base_s: Floats) -> None:
-        self.block = block
-        self.measured_s = measured_s
-        self.base_s = base_s
-        self.use: NDArray[np.bool_] = np.isfinite(measured_s) & (measured_s > 0)
-        self.weight = np.clip(measured_s / block.total_s, 0.1, 1.0)
-
-
-def _for_chip(entry: Any, accelerator: Accelerator) -> Any:
-    """What is known of a chip or engine without a fit: its exponentials, the heads its latent kernel pads
-    to.
-    """
-    if isinstance(entry, AttentionEfficiency):
-        return replace(entry, softmax_dims=SOFTMAX_DIMS.get(accelerator.family, entry.softmax_dims))
-    return entry
-
-
-def _dense_format(block: Block) -> str:
-    return split_formats(block.instance.weight_format, block.instance.architecture.experts > 0)[0]
-
-
-def _expert_format(block: Block) -> str:
-    return split_formats(block.instance.weight_format, True)[1]

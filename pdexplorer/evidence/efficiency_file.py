@@ -14,7 +14,8 @@ _HEADER = """\
 # Shares of the datasheet's ceilings, and fixed kernel times, fitted to measured kernel times.
 # Written by pdexplorer.evidence.efficiency_file; refit instead of editing.
 # accelerator = "default": all chips of that format and engine together, for those nobody measured.
-# Errors are |predicted / measured - 1| of the fitted group alone; spread_fraction is their root mean square.
+# Errors are |predicted / measured - 1| of the fitted group alone; spread_fraction is their root mean square,
+# rows weighing by the group's share of their step.
 """
 
 
@@ -31,21 +32,37 @@ def fit_files(
 
 
 def to_toml(entries: Mapping[str, Sequence[Any]], header: str = _HEADER) -> str:
-    """Entries by part as TOML; numbers keep four digits."""
-    lines = [header]
+    """Entries by part as TOML, one line an entry under its part's columns; numbers keep four digits."""
+    sources = {f"s{number}": text for number, text in enumerate(_sources(entries), start=1)}
+    keys = {text: key for key, text in sources.items()}
+    lines = [header, "[sources]", *(f"{key} = {_literal(text)}" for key, text in sources.items())]
     for part, of_part in entries.items():
-        for entry in of_part:
-            lines.append(f"[[{part}]]")
-            record = {field.name: getattr(entry.fit, field.name) for field in fields(entry.fit)}
-            record |= {
-                field.name: getattr(entry, field.name) for field in fields(entry) if field.name != "fit"
-            }
-            lines += [f"{key} = {_literal(value)}" for key, value in record.items() if value is not None]
-            lines.append("")
-    return "\n".join(lines)
+        records = [_record(entry, keys) for entry in of_part]
+        columns = list(records[0])
+        lines += [
+            "",
+            f"[{part}]",
+            f"columns = [{', '.join(_literal(column) for column in columns)}]",
+            "rows = [",
+        ]
+        lines += [f"  [{', '.join(_literal(record[column]) for column in columns)}]," for record in records]
+        lines.append("]")
+    return "\n".join(lines) + "\n"
+
+
+def _sources(entries: Mapping[str, Sequence[Any]]) -> list[str]:
+    return list(dict.fromkeys(entry.fit.source for of_part in entries.values() for entry in of_part))
+
+
+def _record(entry: Any, keys: Mapping[str, str]) -> dict[str, Any]:
+    record = {f.name: getattr(entry.fit, f.name) for f in fields(entry.fit)}
+    record["source"] = keys[entry.fit.source]
+    return record | {f.name: getattr(entry, f.name) for f in fields(entry) if f.name != "fit"}
 
 
 def _literal(value: Any) -> str:
+    if value is None:
+        return '""'
     if isinstance(value, str):
         return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
     if isinstance(value, int):
