@@ -4,7 +4,7 @@ Splits of a step file, never fitting and scoring the same rows:
 - `other_models`: every model in turn is left out of the fit, on all systems, and scored where another
 model shares
   its system (accelerator and engine), weight format and attention kind.
-- `other_groups`: rows without such a partner; whole (tp, phase) groups of them are left out together.
+- `other_groups`: rows without such a partner: all of one engine and phase are left out together.
 - `zero_shot`: the same rows again, with their model left out altogether.
 - `mixed`: steps with prefill and decode together, under a fit to the file's other rows.
 """
@@ -63,11 +63,10 @@ def cross_validate(points: Sequence[StepPoint], catalog: Catalog) -> list[Scored
         scored += _scored(others, paired, catalog, "other_models")
         scored += _scored(others, alone, catalog, "zero_shot")
     unpaired = [point for point in steps if len(models_of[system_key(point, catalog)]) == 1]
-    for phase in ("prefill", "decode"):
-        for shared in (False, True):
-            held = [p for p in unpaired if p.phase == phase and (p.tp > 1) == shared]
-            kept = [p for p in steps if p not in held]
-            scored += _scored(kept, held, catalog, "other_groups")
+    for phase, engine in sorted({(point.phase, point.engine) for point in unpaired}):
+        held = [point for point in unpaired if (point.phase, point.engine) == (phase, engine)]
+        rows = {point.row for point in held}
+        scored += _scored([p for p in steps if p.row not in rows], held, catalog, "other_groups")
     return scored
 
 

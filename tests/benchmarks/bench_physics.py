@@ -50,9 +50,8 @@ def main() -> None:
     )
     print(f"mixed_s, token counts seen before     {seen:9.2f} us")
     print(f"mixed_s, new token counts             {fresh:9.2f} us")
-    print(
-        f"decode_coefficients                   {microseconds(lambda: timer.decode_coefficients(64), 100_000):9.2f} us"
-    )
+    decode = microseconds(lambda: timer.decode_coefficients(64), 100_000)
+    print(f"decode_coefficients                   {decode:9.2f} us")
 
 
 if __name__ == "__main__":
