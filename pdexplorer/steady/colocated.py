@@ -213,7 +213,7 @@ def one_design(designs: ColocatedDesigns, i: int, c: int) -> ColocatedDesigns:
         grid=grid,
         budgets=designs.budgets[c : c + 1],
         added=designs.added[rows],
-        past=designs.past[:, rows],
-        past_slope=designs.past_slope[:, rows],
+        past=np.ascontiguousarray(designs.past[:, rows]),
+        past_slope=np.ascontiguousarray(designs.past_slope[:, rows]),
         alone_s=None if designs.alone_s is None else designs.alone_s[:, rows, c : c + 1],
     )

@@ -4,13 +4,14 @@ verdict.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pdexplorer.scenario.scenario import Scenario
+from pdexplorer.scenario.workload_block import Workload
 from pdexplorer.workload.classes import RequestClasses, request_classes
 
 if TYPE_CHECKING:
@@ -130,7 +131,7 @@ def load_of(scenario: Scenario, axes: Mapping[str, Array] | None = None, points:
     """
     axes = {key: np.atleast_2d(np.asarray(value, dtype=float)) for key, value in (axes or {}).items()}
     workload, slo = scenario.workload, scenario.slo
-    classes = request_classes(workload, points)
+    classes = _classes(workload, points)
     inputs = _scaled(classes.input_tokens, axes.get("workload.input_tokens"), classes.weight)
     outputs = _scaled(classes.output_tokens, axes.get("workload.output_tokens"), classes.weight)
     weight = classes.weight
@@ -176,6 +177,16 @@ def load_of(scenario: Scenario, axes: Mapping[str, Array] | None = None, points:
     )
 
 
+def _classes(workload: Workload, points: int) -> RequestClasses:
+    """A trace is read each time, for its file may change; the rest follows from the scenario alone."""
+    return request_classes(workload, points) if workload.trace_file else _known_classes(workload, points)
+
+
+@lru_cache(maxsize=256)
+def _known_classes(workload: Workload, points: int) -> RequestClasses:
+    return request_classes(workload, points)
+
+
 def _scaled(values: Array, mean: Array | None, weight: Array) -> Array:
     column = values[:, None, None]
     if mean is None:
@@ -193,7 +204,7 @@ def _with_hits(
     workload = scenario.workload
     warm = workload.warm_fraction
     probe = workload.model_copy(update={"prefix_hit_fraction": min(0.5, 0.5 * warm)})
-    classes: RequestClasses = request_classes(probe, points)
+    classes: RequestClasses = _classes(probe, points)
     inputs = _scaled(classes.input_tokens, axes.get("workload.input_tokens"), classes.weight)
     outputs = _scaled(classes.output_tokens, axes.get("workload.output_tokens"), classes.weight)
     is_warm = (classes.cached_tokens > 0)[:, None, None]

@@ -7,19 +7,13 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from pdexplorer.metrics.money import price_of
-from pdexplorer.physics.instance import Instance
 from pdexplorer.steady.load import load_of, single_precision
 from pdexplorer.study import words
 from pdexplorer.study.axes import AXES, Axis, current
 from pdexplorer.study.score import (
-    ColocatedScore,
-    DisaggregatedScore,
     colocated_cost,
     disaggregated_cost,
     gain_of,
-    instance_weights,
-    network_weights,
     score_colocated,
     score_disaggregated,
 )
@@ -41,7 +35,6 @@ _SCAN = 13
 _FINE = 4
 _SCAN_ITERATIONS = 8
 _CLASSES = 8
-_PRICE_SPAN = 16.0
 
 
 def gains(
@@ -73,8 +66,7 @@ def break_evens(
     found = _scan(space, scans, base, per_dollar)
     fine: dict[str, Array] = {}
     for key, values in scans.items():
-        shift = _shift(values, found[key], base[key], anchor)
-        found[key] = found[key] * shift
+        found[key] = found[key] * shift(values, found[key], base[key], anchor)
         bracket = _nearest(values, found[key], base[key], thresholds, AXES[key])
         if bracket is not None:
             low, high = values[bracket[0]], values[bracket[0] + 1]
@@ -84,11 +76,11 @@ def break_evens(
     for key, values in scans.items():
         axis = AXES[key]
         if key in fine:
-            shift = _shift_of(values, found[key], fine[key], finer[key])
-            values, gain = fine[key], finer[key] * shift
+            scale = _shift_of(values, found[key], fine[key], finer[key])
+            values, gain = fine[key], finer[key] * scale
         else:
             gain = found[key]
-        results.append(_break_even(axis, values, gain, base[key], thresholds))
+        results.append(break_even(axis, values, gain, base[key], thresholds))
     return tuple(results)
 
 
@@ -133,7 +125,7 @@ def _scan(
     return {key: gain[edges[i] : edges[i + 1]].copy() for i, key in enumerate(scans)}
 
 
-def _shift(values: Array, gain: Array, own: float, anchor: float | None) -> float:
+def shift(values: Array, gain: Array, own: float, anchor: float | None) -> float:
     here = float(gain[int(np.argmin(np.abs(values - own)))])
     usable = anchor is not None and np.isfinite(here) and here > 0.0 and np.isfinite(anchor) and anchor > 0.0
     return anchor / here if usable and anchor is not None else 1.0
@@ -164,7 +156,7 @@ def _nearest(
     return None if best is None else (best[1], best[2])
 
 
-def _break_even(axis: Axis, values: Array, gain: Array, own: float, thresholds: Sequence[float]) -> BreakEven:
+def break_even(axis: Axis, values: Array, gain: Array, own: float, thresholds: Sequence[float]) -> BreakEven:
     crossing = _nearest(values, gain, own, thresholds, axis)
     if crossing is None:
         return BreakEven(axis.key, None, axis.unit, None, words.no_flip(axis.key))
@@ -178,59 +170,3 @@ def _break_even(axis: Axis, values: Array, gain: Array, own: float, thresholds: 
         value = float(ends[0] + share * (ends[1] - ends[0]))
     direction = "above" if high > low else "below"
     return BreakEven(axis.key, value, axis.unit, direction, words.flip(axis.key, value, axis.unit, direction))  # type: ignore[arg-type]
-
-
-def price_break_evens(
-    space: Space,
-    colocated: ColocatedScore | None,
-    split: DisaggregatedScore | None,
-    thresholds: Sequence[float],
-    anchor: float | None = None,
-) -> tuple[BreakEven, ...]:
-    """The price of each pool's accelerator at which the decision flips; exact, for prices change no step
-    time.
-
-    An accelerator without a price is scanned too, from the price of the other pool's.
-    """
-    if colocated is None or split is None:
-        return ()
-    money = space.scenario.money
-    results = []
-    accelerators = {i.accelerator.id: i.accelerator for i in (*space.prefill, *space.decode)}
-    prices = {
-        i.accelerator.id: price_of(i.accelerator, money).usd_per_hour
-        for i in (*space.colocated, *space.prefill, *space.decode)
-    }
-    for name in accelerators:
-        others = [price for key, price in prices.items() if key != name and price is not None]
-        unknown = [key for key, price in prices.items() if key != name and price is None]
-        own = prices[name] or (others[0] if others else None)
-        key = f"money.usd_per_hour.{name}"
-        if own is None or unknown:
-            results.append(BreakEven(key, None, "$/h", None, words.no_price(name, unknown)))
-            continue
-        values = np.unique(np.append(np.geomspace(own / _PRICE_SPAN, own * _PRICE_SPAN, 65), own))
-        gain = np.array([_gain_at(space, colocated, split, {**prices, name: float(v)}) for v in values])
-        if prices[name] is not None:
-            gain = gain * _shift(values, gain, own, anchor)
-        axis = Axis(key, values[0], values[-1], "$/h")
-        results.append(_break_even(axis, values, gain, own, thresholds))
-    return tuple(results)
-
-
-def _gain_at(
-    space: Space, colocated: ColocatedScore, split: DisaggregatedScore, prices: Mapping[str, float | None]
-) -> float:
-    def weights(instances: tuple[Instance, ...], scale: Array) -> Array:
-        return np.asarray(scale * np.array([prices[i.accelerator.id] or 0.0 for i in instances]))
-
-    c = weights(space.colocated, instance_weights(space, space.colocated, False))
-    p = weights(space.prefill, instance_weights(space, space.prefill, False))
-    d = weights(space.decode, instance_weights(space, space.decode, False))
-    p = p + network_weights(space, space.prefill, True)
-    d = d + network_weights(space, space.decode, True)
-    one = np.where(colocated.fits, c[:, None, None, None] / colocated.rate_per_s, np.inf).min()
-    cost = (
-        p[:, None, None, None] / split.prefill_rate_per_s + d[None, :, None, None] / split.decode.rate_per_s
-    )
-    return float(one / np.where(split.fits, cost, np.inf).min())

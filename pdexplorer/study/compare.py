@@ -15,8 +15,9 @@ from pdexplorer.scenario.scenario import Scenario
 from pdexplorer.steady.load import Load, load_of
 from pdexplorer.study import words
 from pdexplorer.study.basis import Basis, basis_of
-from pdexplorer.study.break_even import break_evens, price_break_evens
+from pdexplorer.study.break_even import break_evens
 from pdexplorer.study.candidates import Candidate
+from pdexplorer.study.price_flips import price_break_evens
 from pdexplorer.study.reasons import reasons_of
 from pdexplorer.study.score import (
     ColocatedScore,

@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 Point = tuple[float, float]
 
-# Edges of a cell: 0 bottom, 1 right, 2 top, 3 left. Corners anticlockwise from the lower left: bits 1, 2, 4, 8.
+# Edges of a cell: 0 bottom, 1 right, 2 top, 3 left. Corners, anticlockwise from lower left: bits 1, 2, 4, 8.
 _SEGMENTS: dict[int, tuple[tuple[int, int], ...]] = {
     1: ((3, 0),), 2: ((0, 1),), 3: ((3, 1),), 4: ((1, 2),), 6: ((0, 2),), 7: ((3, 2),), 8: ((2, 3),),
     9: ((2, 0),), 11: ((2, 1),), 12: ((1, 3),), 13: ((1, 0),), 14: ((0, 3),),

@@ -11,7 +11,9 @@ from pdexplorer.study.map import break_even_map
 
 
 def best_ms(work: Callable[[], object], repeats: int = 7) -> tuple[float, float]:
-    """(wall, processor) milliseconds of the fastest of several runs; they differ where the machine is shared."""
+    """(wall, processor) milliseconds of the fastest of several runs; they differ where the machine is
+    shared.
+    """
     walls, processors = [], []
     for _ in range(repeats):
         wall, processor = time.perf_counter(), time.process_time()

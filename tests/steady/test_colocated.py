@@ -34,7 +34,9 @@ def test_steps_fill_the_clock_and_littles_law_holds(policy: str) -> None:
 
 
 def test_prefill_is_not_hidden_under_weight_reads() -> None:
-    """12 requests in flight; spreading 4,000 prompt tokens over all 200 steps of a request would be near free."""
+    """12 requests in flight; spreading 4,000 prompt tokens over all 200 steps of a request would be near
+    free.
+    """
     flow = _full(_designs(), 12.0)
     alone = DECODE_S
     assert flow.tpot_s.item() > alone + 12 / 200 * 4000 * PER_TOKEN_S * 0.99

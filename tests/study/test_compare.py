@@ -10,8 +10,8 @@ from pdexplorer.scenario.scenario import Scenario
 from pdexplorer.study.compare import evaluate
 
 FLEET_KEYS = {
-    "feasible", "bottleneck", "instances", "gpus", "cost_usd_per_hour", "goodput_per_s", "cost_usd_per_million_tokens",
-    "cost_usd_per_million_output_tokens", "ttft_s", "tpot_s", "itl_s", "e2e_s", "utilisation", "kv_transfer_s",
+    "feasible", "bottleneck", "instances", "gpus", "cost_usd_per_hour", "goodput_per_s",
+    "cost_usd_per_million_tokens", "cost_usd_per_million_output_tokens", "ttft_s", "tpot_s", "itl_s", "e2e_s", "utilisation", "kv_transfer_s",
     "cost_per_request_usd", "attainment_fraction",
 }  # fmt: skip
 
@@ -47,7 +47,9 @@ def test_every_design_is_listed_with_a_score_or_a_limit_and_one_of_each_is_chose
 
 
 def test_a_better_candidate_on_offer_is_chosen() -> None:
-    """The baseline is the best fleet on offer: a cheaper or faster accelerator added to the offer takes its place."""
+    """The baseline is the best fleet on offer: a cheaper or faster accelerator added to the offer takes
+    its place.
+    """
     before = evaluate(
         Scenario.model_validate({"compare": {"accelerators": "h100_sxm"}}), with_break_even=False
     )
