@@ -51,7 +51,7 @@ def latency_distribution(
     x_title: str,
     y_title: str,
     limit_text: str,
-    height: int = 230,
+    height: int = 290,
 ) -> alt.LayerChart:
     """frame: see `latency_frame`. Fleets differ in dash and colour; the limit is a labelled rule."""
     x: Any = alt.X(
@@ -86,7 +86,7 @@ def latency_distribution(
         layer=[
             curves,
             limit.mark_rule(color="#888888", strokeWidth=2, strokeDash=[2, 2]),
-            limit.mark_text(align="left", dx=4, y=8, fontSize=12, color="#888888").encode(
+            limit.mark_text(align="right", dx=-5, y="height", dy=-9, fontSize=12, color="#888888").encode(
                 text=alt.value(limit_text)
             ),
         ]

@@ -142,7 +142,7 @@ ENGLISH: Mapping[str, str] = {
     "tab.candidates": "Candidates",
     "tab.sources": "Sources",
     "tab.share": "Link",
-    "share.full": "The address bar always holds this view. The same as a link and as a shell command:",
+    "share.full": "The address bar holds this view after the first change. As a link, and in a shell:",
     "simulation.about": "Replays single requests through both fleets as sized above, event by event; every "
     "number "
     "here is *simulated*.",
@@ -178,7 +178,17 @@ ENGLISH: Mapping[str, str] = {
     "or "
     "report; derived: from other figures; fitted: to measurements; assumed: nobody published it; user: set "
     "here.",
+    "sources.figures": "All catalogue figures of what the scenario names",
     "sources.results": "This answer rests on",
+    "column.fleet": "Fleet",
+    "column.design": "Design",
+    "column.chosen": "Chosen",
+    "column.score": "Score",
+    "column.score_unit": "Unit of the score",
+    "column.instances": "Instances",
+    "column.gpus": "GPUs",
+    "column.cost": "Cost (USD/h)",
+    "column.limit": "Ruled out by",
     "column.item": "Item",
     "column.figure": "Figure",
     "column.value": "Value",

@@ -1,8 +1,4 @@
-"""One input for one field of the scenario, chosen by its type; description and bounds are its help.
-
-A widget's own state follows the scenario, never the other way round except in its callback: setting it only
-where it differs keeps a slider from jumping back while its owner is still moving it.
-"""
+"""One input for one field of the scenario, chosen by its type; description and bounds are its help."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -11,7 +7,7 @@ import streamlit as st
 
 from pdexplorer.catalog.catalog import Catalog
 from pdexplorer.scenario.keys import Key, keys
-from pdexplorer.ui.state import change
+from pdexplorer.ui.edits import follow, queue_settings
 from pdexplorer.ui.texts import choice_text, text
 
 
@@ -63,12 +59,6 @@ def choose(label: str, key: Key, value: Any, catalog: Catalog, changed: Mapping[
     st.selectbox(label, options, format_func=lambda o: names.get(o) or choice_text(key.name, o), **changed)
 
 
-def follow(widget: str, value: Any) -> None:
-    """Sets a widget's state to the scenario's value, only where they differ."""
-    if widget not in st.session_state or st.session_state[widget] != value:
-        st.session_state[widget] = value
-
-
 def catalogue_names(kind: str, catalog: Catalog) -> Mapping[str, str]:
     """Names by id, of `accelerators`, `models`, `links` or `engines`, in the catalogue's order."""
     records: Mapping[str, Any] = getattr(catalog, kind)
@@ -105,7 +95,7 @@ def log_steps(low: float, high: float, here: float) -> Sequence[float]:
 
 def _apply(name: str, widget: str) -> None:
     value = st.session_state[widget]
-    change({name: ",".join(value) if isinstance(value, list) else number_text(value)})
+    queue_settings(widget, {name: ",".join(value) if isinstance(value, list) else number_text(value)})
 
 
 def as_float(bound: float | None) -> float | None:

@@ -9,8 +9,8 @@ from pdexplorer.catalog.catalog import Catalog
 from pdexplorer.infeasible import Infeasible
 from pdexplorer.metrics.money import price_of
 from pdexplorer.scenario.scenario import Scenario
-from pdexplorer.ui.fields import catalogue_names, follow, number_text
-from pdexplorer.ui.state import change
+from pdexplorer.ui.edits import follow, queue_settings
+from pdexplorer.ui.fields import catalogue_names, number_text
 from pdexplorer.ui.texts import plain, text
 
 _NAMED_KEY = re.compile(r"overrides\.([A-Za-z0-9_-]+)\.([A-Za-z0-9_]+)")
@@ -142,7 +142,7 @@ def _optional_number(
 
 def _apply(key: str, widget: str) -> None:
     value = st.session_state[widget]
-    change({key: "none" if value is None else number_text(value)})
+    queue_settings(widget, {key: "none" if value is None else number_text(value)})
 
 
 def _name(identifier: str, catalog: Catalog) -> str:

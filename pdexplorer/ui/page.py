@@ -113,7 +113,7 @@ def _tabs(asked: Asked, evaluation: Any, answer: Mapping[str, Any], whys: Mappin
             else:
                 st.caption(text("share.full"))
                 link = to_link(asked.scenario, asked.preset)
-                st.code(link, language=None, wrap_lines=True)
+                st.code((st.context.url or "").partition("?")[0] + link, language=None, wrap_lines=True)
                 st.code(f'pdexplorer evaluate "{link}"', language="bash", wrap_lines=True)
 
 

@@ -8,9 +8,10 @@ import streamlit as st
 from pdexplorer.catalog.catalog import Catalog
 from pdexplorer.scenario.keys import keys
 from pdexplorer.scenario.presets import Presets
-from pdexplorer.ui.fields import as_float, field_help, field_input, follow, log_steps, number_text
+from pdexplorer.ui.edits import follow, queue_preset, queue_settings
+from pdexplorer.ui.fields import as_float, field_help, field_input, log_steps, number_text
 from pdexplorer.ui.overrides import figures_set_by_hand, prices_set_by_hand
-from pdexplorer.ui.state import Asked, change, choose_preset
+from pdexplorer.ui.state import Asked
 from pdexplorer.ui.texts import text
 
 _LOG_RANGE = {
@@ -101,7 +102,7 @@ def _preset(asked: Asked, presets: Presets) -> None:
         key="in.preset",
         format_func=lambda name: presets[name].title,
         help=asked.preset.why.replace("$", "\\$"),
-        on_change=lambda: choose_preset(st.session_state["in.preset"], presets),
+        on_change=lambda: queue_preset("in.preset", st.session_state["in.preset"]),
     )
 
 
@@ -155,4 +156,4 @@ def _fraction(name: str, value: float) -> None:
 def _apply(name: str, widget: str) -> None:
     value = st.session_state[widget]
     if value is not None:
-        change({name: number_text(value)})
+        queue_settings(widget, {name: number_text(value)})

@@ -96,7 +96,6 @@ def _show(result: ReplayResult, wanted: Replay, scenario: Scenario) -> None:
             seconds=number(max(result.simulated_s.values())),
         )
     )
-    st.dataframe(metric_frame(result.outcomes), hide_index=True, width="stretch")
     left, right = st.columns(2)
     slo = scenario.slo
     online = scenario.workload.mode == "online"
@@ -105,6 +104,7 @@ def _show(result: ReplayResult, wanted: Replay, scenario: Scenario) -> None:
     with right:
         limit = slo.tpot_ms / 1e3 if online and slo.tpot_ms is not None else None
         _distribution("TPOT", result.tpot_s, limit, "simulation.tpot_x")
+    st.dataframe(metric_frame(result.outcomes), hide_index=True, width="stretch", height="content")
 
 
 def metric_frame(outcomes: Mapping[str, Mapping[str, Any]]) -> pd.DataFrame:
@@ -129,7 +129,8 @@ def metric_frame(outcomes: Mapping[str, Mapping[str, Any]]) -> pd.DataFrame:
     for fleet, outcome in outcomes.items():
         for part, value in (outcome.get("utilisation") or {}).items():
             if value is not None:
-                cells = {f: percent(value) if f == fleet else "–" for f in outcomes}
+                shown_value = number(value) if part == "batch" else percent(value)
+                cells = {f: shown_value if f == fleet else "–" for f in outcomes}
                 rows.append(
                     (f"Utilisation, {text(f'fleet.{fleet}').lower()}: {part.replace('_', ' ')}", cells)
                 )

@@ -20,8 +20,17 @@ def sources_tab(scenario: Scenario, evaluation: Any, catalog: Catalog) -> None:
     lines = list(evaluation.sources)
     if lines:
         st.markdown(f"**{text('sources.results')}**")
-        st.dataframe(pd.DataFrame({text("column.source"): lines}), hide_index=True, width="stretch")
+        st.dataframe(answer_frame(lines), hide_index=True, width="stretch", height=300)
+    st.markdown(f"**{text('sources.figures')}**")
     st.dataframe(source_frame(scenario, catalog), hide_index=True, width="stretch", height=420)
+
+
+def answer_frame(lines: Iterable[str]) -> pd.DataFrame:
+    """What the answer rests on: `item: kind, source` a line, split in two columns."""
+    pairs = [line.partition(": ") for line in lines]
+    return pd.DataFrame(
+        {text("column.item"): [p[0] for p in pairs], text("column.source"): [p[2] for p in pairs]}
+    )
 
 
 def source_frame(scenario: Scenario, catalog: Catalog) -> pd.DataFrame:

@@ -17,6 +17,7 @@ from pdexplorer.scenario.link import parse_query, to_query
 from pdexplorer.scenario.presets import Preset, Presets
 from pdexplorer.scenario.scenario import Scenario
 from pdexplorer.scenario.settings import Refusal, apply_settings
+from pdexplorer.ui.edits import take_edits
 
 KEPT = ("view", "lang", "a")
 """Reserved keys of the address that a change of the scenario leaves as they are."""
@@ -34,32 +35,31 @@ class Asked:
 
 
 def current(presets: Presets) -> Asked:
-    """The question to show: the session's, or the address's where that is new (first visit, Back)."""
+    """The question to show: the session's with the edits since, or a new address's (first visit, Back).
+
+    A preset is taken as it is, nothing kept from before. What an edit cannot change is said and stays.
+    """
     session = st.session_state
     query = dict(st.query_params.to_dict())
-    if "asked" not in session or (query != session.get("address") and not session.get("edited")):
+    behind = bool(session.get("edits")) or session.get("edited")  # then the browser's address is old, not new
+    edits = take_edits()
+    moved = query != session.get("address") and not behind
+    if "asked" not in session or moved:
         link = parse_query(_all_values(), presets)
         session["asked"] = Asked(link.preset, link.scenario, link.refused, link.changed)
         session["address"] = query
     asked: Asked = session["asked"]
+    for edit in edits:
+        asked = _edited(asked, edit, presets)
+        session["asked"], session["edited"] = asked, True
     return asked
 
 
-def choose_preset(name: str, presets: Presets) -> None:
-    """A preset as it is, nothing kept from before."""
-    session = st.session_state
-    session["asked"] = Asked(presets[name], presets[name].scenario, from_link=False)
-    session["edited"] = True
-
-
-def change(settings: Mapping[str, Any]) -> tuple[Refusal, ...]:
-    """Applies settings to the session's scenario; what cannot be used changes nothing and is said."""
-    session = st.session_state
-    asked: Asked = session["asked"]
-    scenario, refused = apply_settings(asked.scenario, settings)
-    session["asked"] = Asked(asked.preset, scenario, refused, from_link=False)
-    session["edited"] = True
-    return refused
+def _edited(asked: Asked, edit: Mapping[str, Any] | str, presets: Presets) -> Asked:
+    if isinstance(edit, str):
+        return Asked(presets[edit], presets[edit].scenario, from_link=False)
+    scenario, refused = apply_settings(asked.scenario, edit)
+    return Asked(asked.preset, scenario, refused, from_link=False)
 
 
 def write_address(asked: Asked) -> None:
