@@ -8,6 +8,11 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 
 
+_HALVINGS = 3
+_EXACT_ITERATIONS = 12
+"""From here on x is known to fit; with fewer it is the best guess between one that fits and one that does not."""
+
+
 def balanced(attained: Array, needed: float, room: Array) -> Array:
     """A score for `largest`: attainment over what is needed, and any other room, negative where short.
 
@@ -28,21 +33,27 @@ def largest(
     score_low, score_high = score(low), score(high)
     fits, open_end = score_low >= 0.0, score_high >= 0.0
     log_low, log_high = np.log(low), np.log(high)
+    weight_low, weight_high = score_low, score_high
     above = np.zeros(np.shape(score_low))
     for step in range(iterations):
-        if step < 3:
-            share: Array | float = 0.5
-        else:
-            share = np.minimum(np.maximum(score_low / np.maximum(score_low - score_high, 1e-12), 0.02), 0.98)
+        share = 0.5 if step < _HALVINGS else _crossing(weight_low, weight_high)
         at = log_low + share * (log_high - log_low)
         value = score(np.exp(at))
         good = value >= 0.0
         # Illinois: an end that stays twice counts half, so that the other end moves too.
-        score_high = np.where(good, np.where(above > 0.0, 0.5 * score_high, score_high), value)
-        score_low = np.where(good, value, np.where(above < 0.0, 0.5 * score_low, score_low))
+        weight_high = np.where(good, np.where(above > 0.0, 0.5 * weight_high, weight_high), value)
+        weight_low = np.where(good, value, np.where(above < 0.0, 0.5 * weight_low, weight_low))
+        score_low, score_high = np.where(good, value, score_low), np.where(good, score_high, value)
         log_low, log_high = np.where(good, at, log_low), np.where(good, log_high, at)
         above = np.where(good, 1.0, -1.0)
+    if iterations < _EXACT_ITERATIONS:
+        log_low = log_low + _crossing(score_low, score_high) * (log_high - log_low)
     return np.where(open_end, high, np.where(fits, np.exp(log_low), low)), np.asarray(fits)
+
+
+def _crossing(low: Array, high: Array) -> Array:
+    """Where a straight line between the scores of the two ends is zero, away from the ends."""
+    return np.asarray(np.minimum(np.maximum(low / np.maximum(low - high, 1e-12), 0.02), 0.98))
 
 
 def meet(value: Callable[[Array], Array], target: Array, low: Array, high: Array) -> Array:
