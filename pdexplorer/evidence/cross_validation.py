@@ -4,7 +4,8 @@ Splits of a step file, never fitting and scoring the same rows:
 - `other_models`: every model in turn is left out of the fit, on all systems, and scored where another
 model shares
   its system (accelerator and engine), weight format and attention kind.
-- `other_groups`: rows without such a partner: all of one engine and phase are left out together.
+- `other_groups`: rows without such a partner, whole (tp, ep, attention DP, phase) groups of them left out
+  together.
 - `zero_shot`: the same rows again, with their model left out altogether.
 - `mixed`: steps with prefill and decode together, under a fit to the file's other rows.
 """
@@ -63,8 +64,8 @@ def cross_validate(points: Sequence[StepPoint], catalog: Catalog) -> list[Scored
         scored += _scored(others, paired, catalog, "other_models")
         scored += _scored(others, alone, catalog, "zero_shot")
     unpaired = [point for point in steps if len(models_of[system_key(point, catalog)]) == 1]
-    for phase, engine in sorted({(point.phase, point.engine) for point in unpaired}):
-        held = [point for point in unpaired if (point.phase, point.engine) == (phase, engine)]
+    for group in sorted({_group(point) for point in unpaired}):
+        held = [point for point in unpaired if _group(point) == group]
         rows = {point.row for point in held}
         scored += _scored([p for p in steps if p.row not in rows], held, catalog, "other_groups")
     return scored
@@ -79,6 +80,10 @@ def system_key(point: StepPoint, catalog: Catalog) -> tuple[str, ...]:
     if architecture.linear_layers:
         kind += "+linear"
     return point.accelerator, point.engine, point.weight_format, kind
+
+
+def _group(point: StepPoint) -> tuple[int, int, int, str]:
+    return point.tp, point.ep, point.attention_dp, point.phase
 
 
 def summarise(scored: Iterable[Scored]) -> Summary:
