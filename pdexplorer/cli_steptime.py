@@ -2,6 +2,7 @@
 
 import csv
 import sys
+from pathlib import Path
 from typing import Literal
 
 from pdexplorer.evidence.steptime import predict_file
@@ -9,6 +10,9 @@ from pdexplorer.evidence.steptime import predict_file
 
 def steptime(points: str, overhead: Literal["none", "engine"], out: str | None) -> None:
     """Writes the rows with predicted_ms and overhead to out, or to standard output."""
+    path = Path(points)
+    if path.exists() and not (path.is_file() or path.is_dir()):
+        raise ValueError(f"{points}: is a device or a pipe, not a CSV file")
     rows = predict_file(points, overhead, out)
     unpredicted = [row for row in rows if row["predicted_ms"] is None]
     if out is None:

@@ -146,6 +146,7 @@ def test_steptime_adds_its_columns(shell: Shell, tmp_path: Path) -> None:
         (("simulate", "short_chat_h100", "--requests", "2", "--per-request", "{folder}"), "irectory"),
         (("steptime", "{folder}/none.csv"), "none.csv"),
         (("steptime", "{folder}/empty.toml"), "empty"),
+        (("steptime", "/dev/zero"), "device"),
         (("app", "--port", "x"), "--port x"),
         (("dance",), "dance"),
     ],

@@ -109,6 +109,8 @@ def read_toml(path: Path) -> dict[str, Any]:
     """One TOML table; ValueError in one line for what is not a readable file of sensible size."""
     if path.is_dir():
         raise ValueError(f"{path}: is a folder, not a TOML file")
+    if path.exists() and not path.is_file():
+        raise ValueError(f"{path}: is a device or a pipe, not a TOML file")
     try:
         size = path.stat().st_size
         if size > MAX_FILE_BYTES:

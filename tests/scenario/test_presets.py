@@ -98,5 +98,7 @@ def test_files_that_are_not_scenarios(tmp_path: Path, content: bytes, says: str)
         read_scenario(file)
     with pytest.raises(ValueError, match="folder"):
         read_scenario(tmp_path)
+    with pytest.raises(ValueError, match="device"):
+        read_scenario(Path("/dev/zero"))
     with pytest.raises(ValueError, match="cannot be read"):
         read_scenario(tmp_path / "none.toml")
