@@ -10,7 +10,7 @@ Array = NDArray[np.float64]
 
 _HALVINGS = 3
 _EXACT_ITERATIONS = 12
-"""From here on x is known to fit; with fewer it is the best guess between one that fits and one that does not."""
+"""From here on x is known to fit; with fewer it is the best guess between what fits and what does not."""
 
 
 def balanced(attained: Array, needed: float, room: Array) -> Array:

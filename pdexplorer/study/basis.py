@@ -39,12 +39,14 @@ class Basis:
 
     def instances(self, one: Array, weight: Array, pinned: int | None) -> tuple[Array, Array]:
         """(instances, what they carry together) where one carries `one` and costs `weight`."""
+        # A closed loop without limits queues without bound: one instance then carries any number in flight.
+        one = np.minimum(one, 1e12)
         if pinned is not None:
             count = np.full(one.shape, float(pinned))
         elif self.kind in ("most_goodput", "equal_gpus"):
             count = np.floor(self.budget / np.broadcast_to(weight, one.shape) * (1.0 + 1e-9))
         else:
-            count = np.ceil(self.demand_value / np.maximum(one, 1e-12) * (1.0 - 1e-9))
+            count = np.maximum(np.ceil(self.demand_value / np.maximum(one, 1e-12) * (1.0 - 1e-9)), 1.0)
         count = np.minimum(count, 1e7)
         return count, count * one
 

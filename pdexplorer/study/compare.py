@@ -185,7 +185,7 @@ def sentence_of(scenario: Scenario, verdict: Verdict, colocated: Outcome, split:
         for name, side in (("colocated", colocated), ("disaggregated", split)):
             if side.infeasible is not None:
                 parts.append(words.limit_named(name, side.infeasible.text))
-    if verdict.vetoes:
+    if verdict.vetoes and verdict.decision != "stay_colocated":
         parts.append(words.vetoed(verdict.vetoes))
     parts += _disagreements(scenario, verdict)
     return " ".join(parts)
