@@ -66,3 +66,11 @@ def percentiles(values: Array, weight: Array) -> Percentiles:
     at = np.minimum(np.searchsorted(below, np.array([0.5, 0.95, 0.99]) * below[-1]), len(values) - 1)
     p50, p95, p99 = (float(value) for value in values[order][at])
     return Percentiles(p50, p95, p99)
+
+
+def within_classes(load: Load, values: Array) -> tuple[Array, Array]:
+    """(values, weights) spread over each class's share of the prompt lengths, from one value a class."""
+    u = (np.arange(_NODES) + 0.5) / _NODES
+    low, high = load.low_ratio[:, None], load.high_ratio[:, None]
+    spread = values[:, None] * (low + (high - low) * u)
+    return spread.ravel(), np.broadcast_to(load.weight[:, None] / _NODES, spread.shape).ravel()

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pdexplorer.metrics.cost import PoolTime, cost_parts
-from pdexplorer.metrics.draws import Latencies, latency_draws, percentiles
+from pdexplorer.metrics.draws import Latencies, latency_draws, percentiles, within_classes
 from pdexplorer.metrics.money import FleetPrice
 from pdexplorer.metrics.outcome import Outcome, Percentiles
 from pdexplorer.physics.fleet import ColocatedFleet, DisaggregatedFleet
@@ -148,9 +148,9 @@ def disaggregated_outcome(
     }
     pools = (_prefill_time(flow), _decode_time(designs, flow))
     wait = _one(link.wait_s)
-    exposed = percentiles(link.exposed_s[:, 0, 0, 0, 0] + wait, weight)
+    exposed = percentiles(*within_classes(load, link.exposed_s[:, 0, 0, 0, 0] + wait))
     latency = float(designs.wire.latency_s.item())
-    wire = percentiles(link.wire_s[:, 0, 0, 0, 0] + latency + wait, weight)
+    wire = percentiles(*within_classes(load, link.wire_s[:, 0, 0, 0, 0] + latency + wait))
     step = _one(decode.step_s)
     wobble = _one(decode.slope_s) * _one(decode.spread)
     z = normal_quantile((np.arange(64) + 0.5) / 64)

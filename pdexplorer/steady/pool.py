@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from pdexplorer.steady.load import Load
 from pdexplorer.steady.table import StepTable, locate
-from pdexplorer.steady.tails import gamma_cdf_of_root, normal_cdf, normal_quantile_scalar
+from pdexplorer.steady.tails import cube_root, gamma_cdf_of_root, normal_cdf, normal_quantile_scalar
 
 Array = NDArray[np.float64]
 
@@ -105,7 +105,7 @@ def tpot_attainment(
     wobble2 = _AVERAGING * wobble * wobble
     shift = 3.0 * np.sqrt(wobble2) + 1e-7
     mean = interference_s + shift
-    root = np.cbrt(np.maximum(load.tpot_limit_s - step_s + shift, 0.0) / mean)
+    root = cube_root((load.tpot_limit_s - step_s + shift) / mean)
     steps = np.maximum(load.decode_steps, 1.0)[:, None, None]
     shape = 3.0 * mean / np.sqrt(interference_variance / steps + wobble2 + 1e-18)
     attained = gamma_cdf_of_root(root, shape)

