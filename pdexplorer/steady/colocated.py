@@ -116,12 +116,13 @@ def colocated_flow(designs: ColocatedDesigns, in_flight: Array) -> ColocatedFlow
     latency_steps = _soft_ceil(new * ranks / chunk)
     fewest = load.mean_new_tokens / chunk
     most = np.maximum(load.over(latency_steps) / ranks, fewest)
+    at_batch = locate(table.batch_nodes, batch)
     busy: Array = np.full_like(chunk, 0.5)
     for _ in range(_PACKING_ROUNDS):
         # Prompts that wait together share steps; one alone leaves its last step part empty.
         mixed_steps = most + (fewest - most) * np.minimum(busy, 1.0)
         chunk_tokens = load.mean_new_tokens / mixed_steps
-        added, alone = _added(designs, chunk_tokens, batch)
+        added, alone = _added(designs, chunk_tokens, at_batch)
         rate = 1.0 / (steps * step_s / in_flight + mixed_steps * added)
         step_of_prompt = active * (step_s + added) + (1.0 - active) * alone
         busy = rate * mixed_steps * step_of_prompt
@@ -167,12 +168,14 @@ def _soft_ceil(x: Array) -> Array:
     return np.asarray(np.maximum(whole + np.minimum((x - whole) / _CEIL_RAMP, 1.0), 1.0))
 
 
-def _added(designs: ColocatedDesigns, chunk: Array, batch: Array) -> tuple[Array, Array]:
+def _added(
+    designs: ColocatedDesigns, chunk: Array, at_batch: tuple[NDArray[np.intp], Array]
+) -> tuple[Array, Array]:
     """(what a chunk adds to a step that decodes, a step of the chunk alone)."""
     table = designs.table
     row = np.arange(len(table.gpus))[:, None, None, None]
     c, c_part = locate(table.prompt_nodes, chunk)
-    b, b_part = locate(table.batch_nodes, batch)
+    b, b_part = at_batch
     flat, columns = designs.added.reshape(-1), designs.added.shape[2]
     index = (row * designs.added.shape[1] + c) * columns
     beside = index + b + 1

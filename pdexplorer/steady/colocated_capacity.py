@@ -52,9 +52,15 @@ def colocated_wait(designs: ColocatedDesigns, flow: ColocatedFlow, instances: Ar
 def colocated_attainment(
     designs: ColocatedDesigns, flow: ColocatedFlow, wait: ColocatedWait
 ) -> tuple[Array, Array, Array]:
-    """(every limit, TTFT and whole-request limit, TPOT limit): share of requests, (instances, budgets, y,
-    x).
-    """
+    """(every limit, TTFT and whole-request limit, TPOT limit): share of requests (instances, budgets, y, x)."""
+    load = designs.load
+    first, later = _attained_by_class(designs, flow, wait)
+    return load.over(first * later), load.over(first), load.over(later)
+
+
+def _attained_by_class(
+    designs: ColocatedDesigns, flow: ColocatedFlow, wait: ColocatedWait
+) -> tuple[Array, Array]:
     load = designs.load
     steps = load.decode_steps[:, None, None]
     first = wait_attainment(load, flow.service_s, wait.after_s, steps * flow.tpot_s, wait.share, wait.mean_s)
@@ -63,8 +69,7 @@ def colocated_attainment(
     mean = events * load.over(flow.interference_s)
     variance = events * load.over(flow.interference_s**2)
     worst = None if designs.alone_s is not None else flow.mixed_s
-    later = tpot_attainment(load, flow.step_s, flow.slope_s, spread, mean, variance, worst)
-    return load.over(first * later), load.over(first), load.over(later)
+    return first, tpot_attainment(load, flow.step_s, flow.slope_s, spread, mean, variance, worst)
 
 
 def colocated_score(designs: ColocatedDesigns, in_flight: Array, instances: Array | None) -> Array:
@@ -78,8 +83,8 @@ def colocated_score(designs: ColocatedDesigns, in_flight: Array, instances: Arra
     stable = np.minimum(0.999 - flow.utilisation if not load.offline else 1.0 - flow.utilisation, -memory)
     if load.offline:
         return np.asarray(stable)
-    attained, _, _ = colocated_attainment(designs, flow, wait)
-    return balanced(attained, load.percentile_fraction, stable)
+    first, later = _attained_by_class(designs, flow, wait)
+    return balanced(load.over(first * later), load.percentile_fraction, stable)
 
 
 def in_flight_bounds(designs: ColocatedDesigns) -> tuple[Array, Array]:

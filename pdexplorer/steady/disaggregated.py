@@ -81,8 +81,8 @@ class DisaggregatedFlow:
     wait_share: Array
     late_s: Array
     attained: Array
-    attained_ttft: Array
-    attained_tpot: Array
+    first_by_class: Array
+    later_by_class: Array
 
 
 def disaggregated_flow(
@@ -90,9 +90,10 @@ def disaggregated_flow(
     prefill_rate_per_s: Array,
     prefill_instances: Array,
     decode: DecodeFlow,
+    later: Array | None = None,
 ) -> DisaggregatedFlow:
     """TTFT = router + queue + prefill + exposed transfer + first decode step, or up to prefill where it
-    emits.
+    emits. later: the TPOT attainment by class, where the caller knows it.
     """
     load = designs.load
     prefill = prefill_flow(designs, prefill_rate_per_s, prefill_instances)
@@ -112,10 +113,10 @@ def disaggregated_flow(
         late = link.exposed_s + link.wait_s + hop
     tail = load.decode_steps[:, None, None] * decode.step_s + late
     first = wait_attainment(load, service, after, tail, share, wait)
-    later = decode_tpot(designs, decode, late)
+    if later is None:
+        later = decode_tpot(designs, decode, late)
     return DisaggregatedFlow(
-        prefill, link, decode, service, after, wait, share, late,
-        load.over(first * later), load.over(first), load.over(later),
+        prefill, link, decode, service, after, wait, share, late, load.over(first * later), first, later,
     )  # fmt: skip
 
 
@@ -135,10 +136,12 @@ def prefill_capacity(
     """(requests per second, fits) at the largest load of one prefill instance, (prefill, decode, y, x)."""
     load = designs.load
     most = np.broadcast_to(_FULL / designs.full_s, designs.shape)
+    # Without a transfer before the second token TPOT does not depend on the prefill pool's load.
+    later = decode_tpot(designs, decode, 0.0) if designs.first_token_from_decode else None
 
     def score(rate: Array) -> Array:
         count = np.maximum(demand_per_s(designs, decode) / rate, 1.0) if instances is None else instances
-        flow = disaggregated_flow(designs, rate, count, decode)
+        flow = disaggregated_flow(designs, rate, count, decode, later)
         fits = np.minimum(_FULL - flow.link.busy, _FULL - flow.prefill.utilisation + 1e-9)
         if load.offline:
             return np.asarray(fits)

@@ -104,7 +104,8 @@ class Load:
 
     def over(self, per_class: Array) -> Array:
         """Weighted mean of (classes, design, design, y, x) over its classes."""
-        return np.asarray(np.tensordot(self.weight, per_class, axes=(0, 0)))
+        flat = self.weight @ per_class.reshape(len(self.weight), -1)
+        return np.asarray(flat.reshape(per_class.shape[1:]))
 
     @cached_property
     def context_tokens(self) -> Array:

@@ -53,7 +53,7 @@ def disaggregated_limits(score: DisaggregatedScore) -> Mapping[tuple[int, int], 
         service = np.broadcast_to(flow.service_s, (len(load.weight), *shape))[:, p, d, 0, 0]
         ttft = float(np.broadcast_to(flow.after_s, shape)[p, d, 0, 0]) + quantile(load, service)
         step = float(np.broadcast_to(decode.step_s, shape)[p, d, 0, 0])
-        first = float(np.broadcast_to(flow.attained_ttft, shape)[p, d, 0, 0])
+        first = float(np.broadcast_to(load.over(flow.first_by_class), shape)[p, d, 0, 0])
         found[int(p), int(d)] = _limit(load, first, float(later[p, d, 0, 0]), ttft, step)
     return found
 
