@@ -12,6 +12,7 @@ from pdexplorer.charts.theme import GAIN_LABEL, GAIN_SCHEME, GBIT_LABEL, HALO, I
 
 COLUMNS = ("row", "x1", "x2", "y1", "y2", "x", "y", "order", "line", "gain", "log2_gain", "winner", "text")
 _OVERLAP = 0.12  # neighbours overlap by this share of a cell: exact edges leave hairline seams when drawn
+_SLIVER = 0.06  # of the map: smaller regions carry no word
 _CLAMP_LOG2 = 1.0  # colours saturate at twice as good and half as good
 
 
@@ -171,11 +172,14 @@ def _words(
     clear = _centrality(ys.size) * _away_from(ys, here_y)
     for kind, text in texts.items():
         inside = winners == kind
-        if inside.mean() < 0.06:  # a word on a sliver would lie on its neighbour
+        if inside.mean() < _SLIVER:  # a word on a sliver would lie on its neighbour
             continue
         row = int(np.argmax(inside.sum(axis=1) * clear))
         columns = np.flatnonzero(inside[row])
+        roomy = columns[(columns >= 0.15 * xs.size) & (columns < 0.85 * xs.size)]  # not cut at the edges
+        columns = roomy if roomy.size else columns
         words.append({"row": "word", "x": xs[int(columns[columns.size // 2])], "y": ys[row], "text": text})
+        clear = clear * _away_from(ys, float(ys[row]), 0.12)
     return words
 
 
@@ -186,10 +190,10 @@ def _centrality(count: int) -> NDArray[np.float64]:
     return weight
 
 
-def _away_from(ys: NDArray[np.float64], here_y: float | None) -> NDArray[np.float64]:
-    """Prefers rows away from the "you are here" mark and its own words above it."""
+def _away_from(ys: NDArray[np.float64], here_y: float | None, share: float = 0.22) -> NDArray[np.float64]:
+    """Prefers rows away from the "you are here" mark and other words, by a share of the axis."""
     if here_y is None or ys.size < 2:
         return np.ones(ys.size)
     apart = np.abs(np.log(ys / here_y)) / (np.log(ys[-1]) - np.log(ys[0]))
-    weight: NDArray[np.float64] = np.where(apart < 0.22, 0.15, 1.0)
+    weight: NDArray[np.float64] = np.where(apart < share, 0.15, 1.0)
     return weight

@@ -125,7 +125,7 @@ def cost_bars(
     room = (
         alt.Chart(frame)
         .transform_filter("datum.row == 'total'")
-        .transform_calculate(edge="datum.end * 1.08")
+        .transform_calculate(edge="datum.end * 1.16")
         .mark_point(opacity=0)
         .encode(y=fleet, x=alt.X("edge:Q", title=None))
     )

@@ -128,7 +128,7 @@ ENGLISH: Mapping[str, str] = {
     "map.winner": "better",
     "map.disaggregated": "Disaggregated wins",
     "map.colocated": "Colocated wins",
-    "map.neither": "Neither meets the SLO",
+    "map.neither": "Neither can",
     "map.equal": "Within 10 %",
     "map.here": "you are here",
     "map.caption": "Gain = {basis}, *estimated*; dashed line: equal. Everything else as on the left.",

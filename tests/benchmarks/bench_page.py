@@ -28,6 +28,7 @@ def main() -> None:
     """A first run, reruns with everything cached, and reruns with a value nobody has asked for yet."""
     page = AppTest.from_function(_timed_page, default_timeout=60)
     page.run()
+    assert not page.exception, page.exception
     print(f"load average {os.getloadavg()[0]:.2f}")
     _print("first run", [page.session_state["took"]])
     _print("rerun, cached (target 60 ms, limit 150)", [_again(page) for _ in range(TRIES)])
