@@ -174,15 +174,17 @@ def headline(answer: Answer, kind: str) -> None:
     with three:
         by_cost = verdict["goodput_per_dollar_ratio"] is not None
         ratio = verdict["goodput_per_dollar_ratio"] if by_cost else verdict["goodput_per_gpu_ratio"]
+        still = ratio is None or abs(ratio - 1) < 0.005
+        note = text("metric.no_ratio" if ratio is None else "metric.against_ratio")
         st.metric(
             text(
                 "metric.goodput_per_usd" if by_cost else "metric.goodput_per_gpu", kind=text(f"kind.{kind}")
             ),
             "–" if ratio is None else f"{ratio_text(ratio)}×",
-            text("metric.no_ratio") if ratio is None else percent_change(ratio - 1),
-            delta_color="off" if ratio is None else "normal",
-            delta_arrow="off" if ratio is None else "auto",
-            delta_description=None if ratio is None else text("metric.against_ratio"),
+            note if still else percent_change(ratio - 1),
+            delta_color="off" if still else "normal",
+            delta_arrow="off" if still else "auto",
+            delta_description=None if still else note,
             help=text("metric.goodput_help"),
             border=True,
         )
