@@ -113,23 +113,25 @@ def colocated_flow(designs: ColocatedDesigns, in_flight: Array) -> ColocatedFlow
     budget = designs.budgets[None, :, None, None]
     chunk = np.maximum(budget - batch, _LEAST_CHUNK_TOKENS * ranks)
     new = load.new_tokens[:, None, None]
-    latency_steps = _soft_ceil(new * ranks / chunk)
+    latency_steps = _soft_ceil(new / chunk)
     fewest = load.mean_new_tokens / chunk
-    most = np.maximum(load.over(latency_steps) / ranks, fewest)
+    most = np.maximum(load.over(latency_steps), fewest)
     at_batch = locate(table.batch_nodes, batch)
     busy: Array = np.full_like(chunk, 0.5)
     for _ in range(_PACKING_ROUNDS):
         # Prompts that wait together share steps; one alone leaves its last step part empty.
         mixed_steps = most + (fewest - most) * np.minimum(busy, 1.0)
         chunk_tokens = load.mean_new_tokens / mixed_steps
-        added, alone = _added(designs, chunk_tokens, at_batch)
+        # A prompt runs on one attention rank, and the step lasts as long as its fullest rank.
+        as_spread = np.maximum(ranks * np.minimum(load.mean_new_tokens, chunk_tokens), chunk_tokens)
+        added, alone = _added(designs, as_spread, chunk_tokens / load.mean_new_tokens, at_batch)
         rate = 1.0 / (steps * step_s / in_flight + mixed_steps * added)
         step_of_prompt = active * (step_s + added) + (1.0 - active) * alone
         busy = rate * mixed_steps * step_of_prompt
     of_class = load.past_tokens + 0.5 * load.new_tokens - designs.middle
-    late = _slope(designs, chunk_tokens) * of_class[:, None, None]
+    late = _slope(designs, as_spread) / ranks * of_class[:, None, None]
     service = latency_steps * np.maximum(step_of_prompt + late, 0.2 * step_of_prompt)
-    own = np.maximum(latency_steps / np.maximum(most * ranks, 1e-12) * mixed_steps, 0.0)
+    own = np.maximum(latency_steps / np.maximum(most, 1e-12) * mixed_steps, 0.0)
     return ColocatedFlow(
         in_flight, batch, active, rate, step_s, slope_s, step_s + added, alone, chunk_tokens, mixed_steps,
         service, own * np.maximum(added + late, 0.2 * added), busy, in_flight / (rate * steps),
@@ -169,21 +171,36 @@ def _soft_ceil(x: Array) -> Array:
 
 
 def _added(
-    designs: ColocatedDesigns, chunk: Array, at_batch: tuple[NDArray[np.intp], Array]
+    designs: ColocatedDesigns, spread: Array, prompts: Array, at_batch: tuple[NDArray[np.intp], Array]
 ) -> tuple[Array, Array]:
-    """(what a chunk adds to a step that decodes, a step of the chunk alone)."""
+    """(what prompt tokens add to a step that decodes, a step of them alone).
+
+    spread: the tokens of the fullest attention rank × ranks; prompts: how many of the ranks have any.
+    """
     table = designs.table
-    row = np.arange(len(table.gpus))[:, None, None, None]
-    c, c_part = locate(table.prompt_nodes, chunk)
-    b, b_part = at_batch
-    flat, columns = designs.added.reshape(-1), designs.added.shape[2]
-    index = (row * designs.added.shape[1] + c) * columns
+    c = locate(table.prompt_nodes, spread)
+    beside, alone = _read(designs.added, c, at_batch)
+    ranks = table.ranks[:, None, None, None]
+    if np.any(ranks > 1.0):
+        lone = _read(table.lone_s, locate(table.prompt_nodes, spread / ranks), at_batch)
+        share = np.minimum(np.maximum((prompts - 1.0) / np.maximum(ranks - 1.0, 1.0), 0.0), 1.0)
+        beside, alone = beside * share + lone[0] * (1.0 - share), alone * share + lone[1] * (1.0 - share)
+    past = _of_chunk(designs.past, *c)
+    return beside + past, alone + past
+
+
+def _read(
+    values: Array, at_chunk: tuple[NDArray[np.intp], Array], at_batch: tuple[NDArray[np.intp], Array]
+) -> tuple[Array, Array]:
+    """(beside decodes, alone) from (instances, tokens, batch + 1), bilinear."""
+    (c, c_part), (b, b_part) = at_chunk, at_batch
+    row = np.arange(values.shape[0])[:, None, None, None]
+    flat, columns = values.reshape(-1), values.shape[2]
+    index = (row * values.shape[1] + c) * columns
     beside = index + b + 1
     low = flat[beside] + (flat[beside + 1] - flat[beside]) * b_part
     high = flat[beside + columns] + (flat[beside + columns + 1] - flat[beside + columns]) * b_part
-    alone = flat[index] + (flat[index + columns] - flat[index]) * c_part
-    past = _of_chunk(designs.past, c, c_part)
-    return low + (high - low) * c_part + past, alone + past
+    return low + (high - low) * c_part, flat[index] + (flat[index + columns] - flat[index]) * c_part
 
 
 def _slope(designs: ColocatedDesigns, chunk: Array) -> Array:
@@ -209,6 +226,7 @@ def one_design(designs: ColocatedDesigns, i: int, c: int) -> ColocatedDesigns:
         gpus=designs.table.gpus[rows],
         ranks=designs.table.ranks[rows],
         added_s=designs.table.added_s[rows],
+        lone_s=designs.table.lone_s[rows],
     )
     return replace(
         designs,

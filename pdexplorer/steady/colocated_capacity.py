@@ -52,7 +52,7 @@ def colocated_wait(designs: ColocatedDesigns, flow: ColocatedFlow, instances: Ar
 def colocated_attainment(
     designs: ColocatedDesigns, flow: ColocatedFlow, wait: ColocatedWait
 ) -> tuple[Array, Array, Array]:
-    """(every limit, TTFT and whole-request limit, TPOT limit): share of requests (instances, budgets, y, x)."""
+    """Share of requests within (every, TTFT and whole-request, TPOT) limit: (instances, budgets, y, x)."""
     load = designs.load
     first, later = _attained_by_class(designs, flow, wait)
     return load.over(first * later), load.over(first), load.over(later)

@@ -12,6 +12,8 @@ from pdexplorer.steady.table import StepTable
 
 Array = NDArray[np.float64]
 
+_LONGEST = 0.743
+
 
 @dataclass(frozen=True, eq=False)
 class Wire:
@@ -105,12 +107,18 @@ def disaggregated_designs(
     mean_lone = load.over(lone)
     new = load.mean_new_tokens
     middle = load.mean(load.new_tokens * (load.past_tokens + 0.5 * load.new_tokens)) / np.maximum(new, 1e-9)
-    ranks = prefill.ranks[:, None, None]
-    packed = prefill.one_step_s(np.full_like(new, prefill_batch_tokens), middle - 0.5 * prefill_batch_tokens)
-    full = np.where(
-        new * ranks >= prefill_batch_tokens, mean_lone / ranks, packed * new / prefill_batch_tokens
-    )
-    most = np.maximum(ranks, prefill_batch_tokens / new)
+    # Prompts that fill a step together, each on an attention rank of its own while there are enough.
+    prompts = np.maximum(prefill_batch_tokens / new, 1.0)
+    rows = []
+    deviation = np.sqrt(np.maximum(load.mean(load.new_tokens**2) - new * new, 0.0))
+    for row, ranks in enumerate(prefill.ranks):
+        # The longest of m prompts is about 0.74 · ln m standard deviations above their mean.
+        longest = new + deviation * _LONGEST * np.log(np.minimum(prompts, float(ranks)))
+        each = np.maximum(np.minimum(longest, prefill_batch_tokens), prefill_batch_tokens / ranks)
+        together = np.maximum(prompts * new / each, 1.0)
+        rows.append(prefill.few_prompts_s(each, middle - 0.5 * each, together)[row] / prompts)
+    full = np.where(new >= prefill_batch_tokens, mean_lone, np.stack(rows))
+    most = np.broadcast_to(prompts, full.shape)
     return DisaggregatedDesigns(
         load, prefill, decode, decode_grid(decode, load), wire, max_batch, first_token_from_decode,
         lone[:, :, None], np.minimum(full, mean_lone)[:, None], most[:, None],

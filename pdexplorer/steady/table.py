@@ -23,7 +23,8 @@ _PROMPT_NODES = np.unique(np.rint(np.concatenate(([1.0, 4, 8], 2.0 ** np.arange(
 @dataclass(frozen=True, eq=False)
 class StepTable:
     """Seconds. Shapes: decode_s (instances, batch, context); added_s (instances, tokens, batch + 1), its
-    first column without any decode; past_s (instances, tokens, past). kv_tokens, gpus, ranks:
+    first column without any decode, prompt tokens spread evenly over the attention ranks; lone_s the
+    same with all of them on one rank; past_s (instances, tokens, past). kv_tokens, gpus, ranks:
     (instances,).
     """
 
@@ -33,6 +34,7 @@ class StepTable:
     past_nodes: Array
     decode_s: Array
     added_s: Array
+    lone_s: Array
     past_s: Array
     kv_tokens: Array
     gpus: Array
@@ -49,15 +51,16 @@ class StepTable:
     def past_at(self, middle_tokens: Array) -> Array:
         """What their past adds to a step of each token count: (tokens, instances, 1, y, x).
 
-        middle_tokens (y, x) is the mean position of a prompt token; a step of c tokens of it starts c / 2
-        earlier. That holds for chunks of one prompt and for several short prompts packed into a step
-        alike.
+        middle_tokens (y, x) is the mean position of a prompt token; a rank's share of c tokens starts c / 2
+        earlier. That holds for chunks of one prompt and for several short prompts packed into a step alike.
         """
-        count = self.prompt_nodes[:, None, None]
+        count = self.prompt_nodes[:, None, None, None] / self.ranks[:, None, None]
         at, part = locate(self.past_nodes, middle_tokens - 0.5 * count)
-        row = np.arange(len(self.prompt_nodes))[:, None, None]
-        value = _blend(self.past_s[:, row, at], self.past_s[:, row, at + 1], part)
-        return np.ascontiguousarray(np.moveaxis(value, 0, 1)[:, :, None])
+        row = np.arange(len(self.prompt_nodes))[:, None, None, None]
+        table = self.past_s.transpose(1, 0, 2)
+        instance = np.arange(len(self.gpus))[:, None, None]
+        value = _blend(table[row, instance, at], table[row, instance, at + 1], part)
+        return np.ascontiguousarray(value[:, :, None])
 
     def prefill_s(self, new_tokens: Array, past_tokens: Array, step_tokens: float) -> Array:
         """Time of prompts alone, cut into steps of at most step_tokens: (instances, ...) for inputs (...).
@@ -80,13 +83,27 @@ class StepTable:
         whole = np.floor(new_tokens / step_tokens * (1.0 - 1e-12))
         rest = new_tokens - whole * step_tokens
         middle = past_tokens + np.maximum(whole - 1.0, 0.0) * 0.5 * step_tokens
+        last = self.few_prompts_s(rest, past_tokens + whole * step_tokens, 1.0)
+        return last + whole * self.few_prompts_s(np.full_like(middle, step_tokens), middle, 1.0)
+
+    def few_prompts_s(self, tokens: Array, past_tokens: Array, prompts: Array | float) -> Array:
+        """One prefill-only step of some prompts, each of tokens on a rank of its own: (instances, ...).
+
+        More prompts than ranks count as one on each. The step lasts as its fullest rank does; what ranks
+        share, such as experts, grows with the prompts.
+        """
+        at, part = locate(self.prompt_nodes, tokens)
         rows = []
         for row, ranks in enumerate(self.ranks):
-            # The table spreads tokens over all ranks; one alone takes as long as all with as much each.
-            last = self.one_step_s(rest * ranks, past_tokens + whole * step_tokens)[row]
-            rows.append(
-                last + whole * self.one_step_s(np.full_like(middle, step_tokens * ranks), middle)[row]
-            )
+            spread = self.one_step_s(tokens * ranks, past_tokens)[row]
+            if ranks > 1.0:
+                base, every = self.lone_s[row, :, 0], self.added_s[row, :, 0]
+                alone = _blend(base[at], base[at + 1], part)
+                all_at, all_part = locate(self.prompt_nodes, tokens * ranks)
+                full = _blend(every[all_at], every[all_at + 1], all_part)
+                share = np.minimum((prompts - 1.0) / (ranks - 1.0), 1.0)
+                spread = spread + (alone - full) * (1.0 - share)
+            rows.append(spread)
         return np.stack(rows)
 
     def one_step_s(self, tokens: Array, past_tokens: Array) -> Array:
@@ -130,9 +147,10 @@ def build_table(
     shape = (len(instances), len(_PROMPT_NODES))
     decode = np.empty((len(instances), len(batch_nodes), len(context_nodes)))
     added = np.empty((*shape, len(batch_nodes) + 1))
+    lone = np.empty_like(added)
     past = np.empty((*shape, len(past_nodes)))
     for row, instance in enumerate(instances):
-        decode[row], added[row], past[row] = _tables(
+        decode[row], added[row], lone[row], past[row] = _tables(
             instance, ranks[row], batch_nodes, context_nodes, past_nodes, step_time_s
         )
     overheads = [float(instance.engine.request_overhead_s) for instance in instances]
@@ -143,6 +161,7 @@ def build_table(
         past_nodes,
         decode,
         added,
+        lone,
         past,
         np.asarray(kv_tokens, dtype=float),
         np.array([float(instance.gpus) for instance in instances]),
@@ -177,7 +196,7 @@ def _tables(
     context_nodes: Array,
     past_nodes: Array,
     step_time_s: StepFunction,
-) -> tuple[Array, Array, Array]:
+) -> tuple[Array, Array, Array, Array]:
     decode = _called(
         step_time_s, instance, decode_batch=batch_nodes[:, None], decode_context_tokens=context_nodes
     )
@@ -192,7 +211,16 @@ def _tables(
         decode_batch=batch,
         decode_context_tokens=np.where(batch > 0, context_nodes[0], 0.0),
     )
-    added = mixed - np.concatenate(([0.0], decode[:, 0]))
+    base = np.concatenate(([0.0], decode[:, 0]))
+    lone = mixed
+    if ranks > 1:
+        lone = _called(
+            step_time_s,
+            instance,
+            prefill_tokens=prompts,
+            decode_batch=batch,
+            decode_context_tokens=np.where(batch > 0, context_nodes[0], 0.0),
+        )
     with_past = _called(
         step_time_s,
         instance,
@@ -200,7 +228,7 @@ def _tables(
         prefill_sequences=sequences,
         prefill_past_tokens=past_nodes,
     )
-    return decode, added, with_past - mixed[:, :1]
+    return decode, mixed - base, lone - base, with_past - mixed[:, :1]
 
 
 def _called(step_time_s: StepFunction, instance: Any, **load: Any) -> Array:

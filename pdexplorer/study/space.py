@@ -137,6 +137,7 @@ def table_rows(table: StepTable, rows: list[int]) -> StepTable:
         table,
         decode_s=table.decode_s[index],
         added_s=table.added_s[index],
+        lone_s=table.lone_s[index],
         past_s=table.past_s[index],
         kv_tokens=table.kv_tokens[index],
         gpus=table.gpus[index],

@@ -38,3 +38,19 @@ def test_a_long_prompt_is_the_sum_of_its_steps() -> None:
     exact = sum(float(step_time_s(instance, prefill_tokens=n, prefill_past_tokens=past)) for n, past in steps)
     read = float(table.prefill_s(np.array(20000.0), np.array(0.0), 8192.0)[0])
     assert read == pytest.approx(exact, rel=0.03)
+
+
+def test_a_lone_prompt_runs_on_one_attention_rank() -> None:
+    scenario = Scenario.model_validate({"model": {"name": "deepseek_v3", "weight_format": "fp8_block"}})
+    instance = resolve_instance(
+        load_catalog(), scenario, accelerator_id="h200_sxm", tp=1, attention_dp=8, ep=8
+    )
+    assert not isinstance(instance, Infeasible)
+    table = build_table([instance], [1e6], 256, step_time_s)
+    exact = float(step_time_s(instance, prefill_tokens=3000, prefill_past_tokens=1000))
+    lone = float(table.lone_prompt_s(np.array(3000.0), np.array(1000.0), 8192.0)[0])
+    assert lone == pytest.approx(exact, rel=0.03)
+    each = float(step_time_s(instance, prefill_tokens=8 * 3000, prefill_sequences=8))
+    assert float(table.few_prompts_s(np.array(3000.0), np.array(0.0), 8.0)[0]) == pytest.approx(
+        each, rel=0.03
+    )
