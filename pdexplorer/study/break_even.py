@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from pdexplorer.steady.load import load_of, single_precision
 from pdexplorer.study import words
 from pdexplorer.study.axes import AXES, Axis, current
+from pdexplorer.study.promising import promising
 from pdexplorer.study.score import (
     colocated_cost,
     disaggregated_cost,
@@ -31,7 +32,7 @@ SLIDERS = (
     "slo.ttft_s",
     "slo.tpot_ms",
 )
-_SCAN = 13
+_SCAN = 11
 _FINE = 4
 _SCAN_ITERATIONS = 7
 _CLASSES = 8
@@ -45,8 +46,9 @@ def gains(
     """
     load = single_precision(load_of(space.scenario, axes, points))
     space = space.single_precision
-    colocated = colocated_cost(space, score_colocated(space, load, iterations), per_dollar)
-    split = disaggregated_cost(space, score_disaggregated(space, load, axes, iterations), per_dollar)
+    keep = promising(space, axes, per_dollar)
+    colocated = colocated_cost(space, score_colocated(space, load, iterations, keep[0]), per_dollar)
+    split = disaggregated_cost(space, score_disaggregated(space, load, axes, iterations, keep[1]), per_dollar)
     return gain_of(*np.broadcast_arrays(colocated, split))
 
 

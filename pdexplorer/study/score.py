@@ -21,7 +21,8 @@ from pdexplorer.study.space import Space
 
 Array = NDArray[np.float64]
 
-_MANY_CELLS = 400
+MANY_CELLS = 400
+"""Maps beyond this size go design by design."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,8 +46,10 @@ class DisaggregatedScore:
     fits: NDArray[np.bool_]
 
 
-def score_colocated(space: Space, load: Load, iterations: int = 12) -> ColocatedScore | None:
-    """None where no instance fits."""
+def score_colocated(
+    space: Space, load: Load, iterations: int = 12, keep: NDArray[np.bool_] | None = None
+) -> ColocatedScore | None:
+    """None where no instance fits. keep (instances, budgets): what a large map tries; None for all."""
     if not space.colocated:
         return None
     pool, engine = space.scenario.colocated, space.scenario.engine
@@ -54,25 +57,27 @@ def score_colocated(space: Space, load: Load, iterations: int = 12) -> Colocated
     budgets = space.budgets.astype(load.weight.dtype)
     designs = colocated_designs(load, table, budgets, engine.chunking, float(pool.max_batch))
     pinned = _pinned(pool.instances, load)
-    if _cells(designs.shape) <= _MANY_CELLS:
+    if _cells(designs.shape) <= MANY_CELLS:
         in_flight, fits = colocated_capacity(designs, pinned, iterations)
         return ColocatedScore(designs, in_flight, fits, colocated_flow(designs, in_flight).rate_per_s)
-    in_flight, fits, rate = (
-        np.empty(designs.shape, dtype=kind) for kind in (budgets.dtype, bool, budgets.dtype)
-    )
-    for i in range(designs.shape[0]):
-        for c in range(designs.shape[1]):
-            # One design at a time keeps its arrays in the processor's cache.
-            one, at = one_design(designs, i, c), (slice(i, i + 1), slice(c, c + 1))
-            in_flight[at], fits[at] = colocated_capacity(one, pinned, iterations)
-            rate[at] = colocated_flow(one, in_flight[at]).rate_per_s
+    in_flight = np.ones(designs.shape, dtype=budgets.dtype)
+    rate, fits = np.ones_like(in_flight), np.zeros(designs.shape, dtype=bool)
+    for i, c in _kept(keep, designs.shape):
+        # One design at a time keeps its arrays in the processor's cache.
+        one, at = one_design(designs, i, c), (slice(i, i + 1), slice(c, c + 1))
+        in_flight[at], fits[at] = colocated_capacity(one, pinned, iterations)
+        rate[at] = colocated_flow(one, in_flight[at]).rate_per_s
     return ColocatedScore(designs, in_flight, fits, rate)
 
 
 def score_disaggregated(
-    space: Space, load: Load, axes: Mapping[str, Array] | None = None, iterations: int = 12
+    space: Space,
+    load: Load,
+    axes: Mapping[str, Array] | None = None,
+    iterations: int = 12,
+    keep: NDArray[np.bool_] | None = None,
 ) -> DisaggregatedScore | Infeasible | None:
-    """None where a pool has no instance that fits."""
+    """None where a pool has no instance that fits. keep (prefill, decode): as for score_colocated."""
     if not space.prefill or not space.decode:
         return None
     scenario = space.scenario
@@ -88,16 +93,19 @@ def score_disaggregated(
     many, few = _pinned(scenario.decode.instances, load), _pinned(scenario.prefill.instances, load)
     in_flight, decode_fits = decode_capacity(designs, many, iterations)
     decode = decode_flow(designs, in_flight, many)
-    if _cells(designs.shape) <= _MANY_CELLS:
+    if _cells(designs.shape) <= MANY_CELLS:
         rate, fits = prefill_capacity(designs, decode, few, iterations)
         return DisaggregatedScore(designs, decode, decode_fits, rate, fits & decode_fits)
-    rate, fits = np.empty(designs.shape, dtype=in_flight.dtype), np.empty(designs.shape, dtype=bool)
-    for p in range(designs.shape[0]):
-        for d in range(designs.shape[1]):
-            one, at = one_pair(designs, p, d), (slice(p, p + 1), slice(d, d + 1))
-            flow = decode_flow(one, in_flight[:, at[1]], many)
-            rate[at], fits[at] = prefill_capacity(one, flow, few, iterations)
+    rate, fits = np.ones(designs.shape, dtype=in_flight.dtype), np.zeros(designs.shape, dtype=bool)
+    for p, d in _kept(keep, designs.shape):
+        one, at = one_pair(designs, p, d), (slice(p, p + 1), slice(d, d + 1))
+        flow = decode_flow(one, in_flight[:, at[1]], many)
+        rate[at], fits[at] = prefill_capacity(one, flow, few, iterations)
     return DisaggregatedScore(designs, decode, decode_fits, rate, fits & decode_fits)
+
+
+def _kept(keep: NDArray[np.bool_] | None, shape: tuple[int, ...]) -> list[tuple[int, int]]:
+    return [(i, c) for i, c in np.ndindex(shape[0], shape[1]) if keep is None or keep[i, c]]
 
 
 def _pinned(instances: int | None, load: Load) -> Array | None:
