@@ -50,7 +50,6 @@ def colocated_outcome(
             _one(in_flight) * context + _one(flow.utilisation) * float(load.mean(load.input_tokens).item())
         )
         / float(designs.table.kv_tokens[0]),
-        "batch": _one(flow.batch),
         "mixed_step_fraction": mixed_fraction(load, flow),
     }
     base = _outcome(
@@ -144,7 +143,6 @@ def disaggregated_outcome(
         "kv_memory": _one(decode.in_flight)
         * float(load.context_tokens.item())
         / float(designs.decode.kv_tokens[0]),
-        "batch": _one(decode.batch),
     }
     pools = (_prefill_time(flow), _decode_time(designs, flow))
     wait = _one(link.wait_s)
