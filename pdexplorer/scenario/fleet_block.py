@@ -111,8 +111,10 @@ class Engine(Block):
 
 
 class Routing(Block):
-    policy: Literal["round_robin", "least_loaded"] = Field(
-        "least_loaded", description="How requests are spread over instances."
+    policy: Literal["round_robin", "least_loaded", "prefix_aware"] = Field(
+        "least_loaded",
+        description="How requests are spread over instances; prefix_aware goes where most of the prompt is "
+        "cached, unless that one is overloaded.",
     )
     local_threshold_tokens: int = Field(
         0,

@@ -22,10 +22,12 @@ class Source:
         deliver: Callable[[Sequence], None],
         router_overhead_s: float,
         concurrency: int | None,
+        traced: tuple[int, ...] = (),
     ) -> None:
         self.env = env
         self.deliver = deliver
         self.router_overhead_s = router_overhead_s
+        self.traced = frozenset(traced)
         self.closed = concurrency is not None
         self.arrival_s = requests.arrival_s.tolist()
         self.input_tokens = requests.input_tokens.tolist()
@@ -47,9 +49,12 @@ class Source:
             self._release()
 
     def _make(self, row: int, arrival_s: float) -> Sequence:
-        return Sequence(
+        sequence = Sequence(
             row, arrival_s, self.input_tokens[row], self.cached_tokens[row], self.output_tokens[row]
         )
+        if self.traced and row in self.traced:
+            sequence.token_s, sequence.spans = [], []
+        return sequence
 
     def _await_next(self) -> None:
         if self.next < self.total:

@@ -29,6 +29,7 @@ class DecodeBatch:
         "last_tokens",
         "preempted",
         "size",
+        "traced",
         "window",
         "window_sum",
     )
@@ -46,6 +47,7 @@ class DecodeBatch:
         self.crossings: list[tuple[int, int, Sequence]] = []
         self.first_tokens: list[Sequence] = []  # decoding, without a token yet
         self.last_tokens: list[list[float]] = []  # [time, sequences whose latest token came then]
+        self.traced: list[Sequence] = []  # whose every token is noted
         self.end_s = -1.0  # of the last iteration
         self.preempted = False  # whether ever: then heaps may hold stale entries
 
@@ -70,6 +72,12 @@ class DecodeBatch:
         self.context_sum += steps * batch
         self.window_sum += steps * (batch if self.window is None else self.below_window)
         first_s = start_s + base_s + ramp_s
+        self.end_s = now_s
+        if self.traced:
+            times_s = [start_s + step * (base_s + step * ramp_s) for step in range(1, steps)]
+            for sequence in self.traced:
+                assert sequence.token_s is not None
+                sequence.token_s += [*times_s, now_s]
         gaps = self.gaps
         for since_s, sequences in self.last_tokens:
             gaps.add(first_s - since_s, int(sequences))
@@ -96,7 +104,6 @@ class DecodeBatch:
                 finished.append(sequence)
         if self.preempted:
             self.drop_stale()
-        self.end_s = now_s
         self.last_tokens = [[now_s, self.size]] if self.size else []
         return finished
 
@@ -108,6 +115,8 @@ class DecodeBatch:
         sequence.join_iteration = iteration
         sequence.join_context = context
         sequence.join_s = now_s
+        if sequence.token_s is not None:
+            self.traced.append(sequence)
         sequence.slot = self.kv.slot(iteration, context)
         self.kv.phase[sequence.slot] += 1
         self.size += 1
@@ -154,6 +163,9 @@ class DecodeBatch:
 
     def _leave(self, sequence: Sequence) -> None:
         """Out of the decode batch; its blocks are free."""
+        if sequence.token_s is not None:
+            self.traced.remove(sequence)
+            sequence.spans.append(("decode", sequence.join_s, max(sequence.join_s, self.end_s)))
         context = sequence.join_context + self.iteration - sequence.join_iteration
         kv = self.kv
         kv.phase[sequence.slot] -= 1

@@ -1,5 +1,6 @@
 """A colocated fleet replayed: router in front of equal engines."""
 
+from collections import Counter
 from collections.abc import Callable
 
 import numpy as np
@@ -18,10 +19,11 @@ from pdexplorer.simulator.records import (
     SimulationResult,
     simulation_result,
 )
-from pdexplorer.simulator.router import router_of
+from pdexplorer.simulator.router import Router, router_of
 from pdexplorer.simulator.sequence import Sequence
 from pdexplorer.simulator.series import Sampler
 from pdexplorer.simulator.specs import EngineSpec
+from pdexplorer.simulator.timeline import Timeline, timeline_of
 from pdexplorer.simulator.usage import pool_usage
 from pdexplorer.workload.requests import Requests
 
@@ -41,16 +43,26 @@ class Colocated:
         self.requests = requests
         self.options = options
         self.gaps = GapHistogram()
+        self.hits: Counter[str] = Counter()  # blocks fetched, by tier
         self.table = RecordTable(len(requests))
         self.left = 0
         self.done = env.event()
         self.inside: dict[int, Sequence] = {}
-        self.router = router_of(options.routing, spec.instances)
+        self.router = self._make_router(spec.instances)
         self.engines = [engine_class(env, spec, self.gaps, self._finished) for _ in range(spec.instances)]
+        self.timelines: dict[int, Timeline] = {}
         self.source = Source(
-            env, requests, self._arrive, options.router_overhead_s, options.closed_loop_concurrency
+            env,
+            requests,
+            self._arrive,
+            options.router_overhead_s,
+            options.closed_loop_concurrency,
+            options.trace_requests,
         )
         self.sampler = Sampler(env, self._sample, options.samples, self.source.last_arrival_s)
+
+    def _make_router(self, instances: int) -> Router:
+        return router_of(self.options.routing, instances)
 
     def run(self) -> SimulationResult:
         """Replay until every request has left or the horizon is reached."""
@@ -74,12 +86,12 @@ class Colocated:
             series=self.sampler.arrays(),
             simulated_s=now_s,
             warmup_s=self.options.warmup_s,
+            timelines=self.timelines,
+            tier_hits=self.hits,
         )
 
     def _arrive(self, sequence: Sequence) -> None:
-        spec = self.spec
-        # The last token generated is never read: its KV is not needed.
-        if sequence.input_tokens + sequence.output_tokens - 1 > spec.kv_blocks * spec.block_tokens:
+        if not self._fits(sequence):
             self._leave(sequence, REFUSED, float("nan"))
             return
         instance = self.router.choose()
@@ -88,6 +100,11 @@ class Colocated:
         self.inside[sequence.index] = sequence
         self.engines[instance].submit(sequence)
 
+    def _fits(self, sequence: Sequence) -> bool:
+        """Whether its KV can ever fit; the last token generated is never read, its KV is not needed."""
+        spec = self.spec
+        return sequence.input_tokens + sequence.output_tokens - 1 <= spec.kv_blocks * spec.block_tokens
+
     def _finished(self, sequence: Sequence) -> None:
         self.router.change(sequence.decode_instance, -1.0)
         del self.inside[sequence.index]
@@ -95,6 +112,8 @@ class Colocated:
 
     def _leave(self, sequence: Sequence, status: str, finish_s: float) -> None:
         self.table.write(sequence, status, finish_s)
+        if sequence.token_s is not None:
+            self.timelines[sequence.index] = timeline_of(sequence)
         self.left += 1
         if self.left == len(self.requests):
             self._stop()

@@ -7,7 +7,7 @@ latency and the second router hop follow the last byte. A sequence preempted on 
 recomputed there.
 """
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable
 
 import numpy as np
@@ -28,10 +28,11 @@ from pdexplorer.simulator.records import (
     SimulationResult,
     simulation_result,
 )
-from pdexplorer.simulator.router import router_of
+from pdexplorer.simulator.router import Router, router_of
 from pdexplorer.simulator.sequence import LEFT, WAITING, Sequence
 from pdexplorer.simulator.series import Sampler
 from pdexplorer.simulator.specs import EngineSpec, LinkSpec, PrefillSpec
+from pdexplorer.simulator.timeline import Timeline, timeline_of
 from pdexplorer.simulator.usage import pool_usage
 from pdexplorer.workload.requests import Requests
 
@@ -60,14 +61,15 @@ class Disaggregated:
         self.overlap_layers = link.overlap_layers
         self.after_bytes_s = link.latency_s + options.router_overhead_s
         self.gaps = GapHistogram()
+        self.hits: Counter[str] = Counter()  # blocks fetched, by tier
         self.table = RecordTable(len(requests))
         self.left = 0
         self.done = env.event()
         self.inside: dict[int, Sequence] = {}
         self.link = Link(env, link, prefill.instances, decode.instances)
         self.central = options.routing == "central_queue"
-        self.prefill_router = router_of(options.routing, prefill.instances)
-        self.decode_router = router_of(options.routing, decode.instances)
+        self.prefill_router = self._make_router(prefill.instances)
+        self.decode_router = self._make_router(decode.instances)
         shared: deque[Sequence] = deque()
         self.prefills = [
             PrefillInstance(env, index, prefill, shared if self.central else deque(), self)
@@ -78,13 +80,22 @@ class Disaggregated:
             engine_class(env, decode, self.gaps, self._finished, self._room_at(index))
             for index in range(decode.instances)
         ]
+        self.timelines: dict[int, Timeline] = {}
         self.source = Source(
-            env, requests, self._arrive, options.router_overhead_s, options.closed_loop_concurrency
+            env,
+            requests,
+            self._arrive,
+            options.router_overhead_s,
+            options.closed_loop_concurrency,
+            options.trace_requests,
         )
         # Bound once: a replay makes hundreds of thousands of events.
         self._on_start, self._on_sent, self._on_received = (self._start,), self._sent, (self._received,)
         self.sampled = (0.0, 0.0)
         self.sampler = Sampler(env, self._sample, options.samples, self.source.last_arrival_s)
+
+    def _make_router(self, instances: int) -> Router:
+        return router_of(self.options.routing, instances)
 
     def run(self) -> SimulationResult:
         """Replay until every request has left or the horizon is reached."""
@@ -94,6 +105,7 @@ class Disaggregated:
         if len(self.requests):
             env.run(until=self.done)
         now_s = float(env.now)
+        link = self.link.spec
         for instance in self.prefills:
             instance.close(now_s)
         for engine in self.engines:
@@ -113,24 +125,22 @@ class Disaggregated:
                 "decode": pool_usage([engine.usage for engine in self.engines]),
             },
             link={
-                "egress": np.array(self.link.egress_bytes) / self.link.egress_byte_per_s,
-                "ingress": np.array(self.link.ingress_bytes) / self.link.ingress_byte_per_s,
-                "fabric": np.array([self.link.bytes_moved]) / self.link.fabric_byte_per_s,
+                "egress": np.array(self.link.egress_bytes) / link.egress_byte_per_s,
+                "ingress": np.array(self.link.ingress_bytes) / link.ingress_byte_per_s,
+                "fabric": np.array([self.link.bytes_moved]) / self.link.nominal_fabric_byte_per_s,
             },
             bytes_moved=self.link.bytes_moved,
             series=self.sampler.arrays(),
             simulated_s=now_s,
             warmup_s=self.options.warmup_s,
+            timelines=self.timelines,
+            tier_hits=self.hits,
         )
 
     # --- prefill side ---
 
     def _arrive(self, sequence: Sequence) -> None:
-        prefill, decode = self.prefill, self.decode
-        if (
-            sequence.input_tokens > prefill.kv_blocks * prefill.block_tokens
-            or sequence.input_tokens + sequence.output_tokens - 1 > decode.kv_blocks * decode.block_tokens
-        ):
+        if not self._fits(sequence):
             self._leave(sequence, REFUSED, float("nan"))
             return
         self.inside[sequence.index] = sequence
@@ -142,9 +152,18 @@ class Disaggregated:
                     break
             return
         index = self.prefill_router.choose()
-        self.prefill_router.change(index, sequence.input_tokens - sequence.cached_tokens)
+        sequence.load = sequence.input_tokens - sequence.cached_tokens
+        self.prefill_router.change(index, sequence.load)
         self.prefills[index].queue.append(sequence)
         self.prefills[index].attend()
+
+    def _fits(self, sequence: Sequence) -> bool:
+        """Whether its KV can ever fit on both sides."""
+        prefill, decode = self.prefill, self.decode
+        return (
+            sequence.input_tokens <= prefill.kv_blocks * prefill.block_tokens
+            and sequence.input_tokens + sequence.output_tokens - 1 <= decode.kv_blocks * decode.block_tokens
+        )
 
     def prefill_started(self, sequence: Sequence, duration_s: float) -> None:
         """Stream the layers that will be done before the last one, if the decode side has room now."""
@@ -162,12 +181,13 @@ class Disaggregated:
     def prefilled(self, sequence: Sequence) -> None:
         """Prefill is over: send what has not been sent, once there is room for it."""
         if not self.central:
-            load = sequence.input_tokens - sequence.cached_tokens
-            self.prefill_router.change(sequence.prefill_instance, -load)
+            self.prefill_router.change(sequence.prefill_instance, -sequence.load)
         sequence.state = WAITING
         if self.first_token_from_prefill:
             sequence.first_token_s = self.env.now
             sequence.generated = 1
+            if sequence.token_s is not None:
+                sequence.token_s.append(self.env.now)
             if sequence.output_tokens == 1:
                 sequence.state = LEFT
                 self.prefills[sequence.prefill_instance].release(sequence)
@@ -231,7 +251,9 @@ class Disaggregated:
         Call(self.env, sequence.transfer_end_s, self._on_received, payload=sequence)
 
     def _received(self, event: Call) -> None:
-        sequence: Sequence = event.payload
+        self._deliver(event.payload)
+
+    def _deliver(self, sequence: Sequence) -> None:
         sequence.flow = None
         engine = self.engines[sequence.decode_instance]
         engine.in_transfer -= 1
@@ -252,6 +274,8 @@ class Disaggregated:
 
     def _leave(self, sequence: Sequence, status: str, finish_s: float) -> None:
         self.table.write(sequence, status, finish_s)
+        if sequence.token_s is not None:
+            self.timelines[sequence.index] = timeline_of(sequence)
         self.left += 1
         if self.left == len(self.requests):
             self._stop()
@@ -270,7 +294,7 @@ class Disaggregated:
         held = sum(engine.kv_blocks_held(now_s) for engine in engines)
         moving = sum(engine.in_transfer for engine in engines)
         before_s, before_busy_s = self.sampled
-        busy_s = self.link.bytes_moved / self.link.egress_byte_per_s
+        busy_s = self.link.bytes_moved / self.link.spec.egress_byte_per_s
         self.sampled = (now_s, busy_s)
         elapsed_s = (now_s - before_s) * len(prefills)
         use = (busy_s - before_busy_s) / elapsed_s if elapsed_s > 0 else 0.0

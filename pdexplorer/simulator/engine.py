@@ -18,6 +18,7 @@ from collections.abc import Callable
 import simpy
 
 from pdexplorer.simulator.batch import DecodeBatch
+from pdexplorer.simulator.evacuation import evacuate
 from pdexplorer.simulator.events import AFTER_ARRIVALS, Call, alone_now
 from pdexplorer.simulator.gaps import GapHistogram
 from pdexplorer.simulator.kv import BlockPool
@@ -46,12 +47,16 @@ class Engine:
         self.max_batch = spec.max_batch
         self.chunk_tokens = spec.chunk_tokens
         self.choose_chunks = POLICIES[spec.policy]
+        self.filling = False  # of static batches
         self.decodes_wait = spec.policy != "chunked"
         self.gaps = gaps
+        self.kv_block_tokens = spec.block_tokens
         self.kv = BlockPool(spec.kv_blocks, spec.block_tokens, spec.watermark_blocks)
         self.decodes = DecodeBatch(self.kv, self.window, gaps)
         self.on_finish = on_finish
         self.on_room = on_room
+        self.on_admit: Callable[[Sequence], None] | None = None  # may raise past_tokens
+        self.on_prefilled: Callable[[Sequence], None] | None = None
         self.usage = InstanceUsage()
 
         self.waiting: deque[Sequence] = deque()
@@ -97,9 +102,9 @@ class Engine:
                     return False
                 fit = kv.steps_that_fit(self.decodes.iteration, self.steps, self.decodes.size, blocks)
                 self._shorten(fit)
-            kv.free -= blocks
+            kv.take(blocks)
         elif kv.admits(blocks):
-            kv.free -= blocks
+            kv.take(blocks)
         else:
             return False
         self.inbound += 1
@@ -110,6 +115,18 @@ class Engine:
         """A reserved sequence has arrived with its KV and decodes from the next iteration on."""
         self.arrived.append(sequence)
         self._attend(True)
+
+    def unreserve(self, sequence: Sequence, context: int) -> None:
+        """A reserved sequence will not come; its memory is free."""
+        self.kv.free += self.kv.blocks_of(context - 1)
+        self.inbound -= 1
+        sequence.reserved = False
+        if self.waiting:
+            self._attend(self._may_admit(self.waiting[0]))
+
+    def evacuate(self) -> list[Sequence]:
+        """The instance dies: every sequence here, oldest first, with the tokens it got; all KV is lost."""
+        return evacuate(self)
 
     def show_waiting(self) -> None:
         """While no step runs: idle, or blocked where all that is pending here is in transfer."""
@@ -129,6 +146,14 @@ class Engine:
         if self.running and self.decoding and self.decodes.size:
             held += self._taken(now_s)
         return held
+
+    def kv_low_blocks(self, now_s: float) -> int:
+        """Fewest blocks free since the last call."""
+        kv = self.kv
+        free = kv.blocks - self.kv_blocks_held(now_s)
+        low = min(kv.low, free)
+        kv.low = free
+        return low
 
     def running_sequences(self) -> int:
         """Sequences that count towards max_batch: decoding, prefilling, or reserved and on their way."""
@@ -154,6 +179,12 @@ class Engine:
     def _steps_until(self, now_s: float) -> int:
         return steps_until(now_s - self.start_s, self.base_s, self.ramp_s)
 
+    def iterations_before(self, now_s: float) -> int:
+        """Decode iterations of the running stretch that ended before now."""
+        if not (self.decoding and self.decodes.size) or self.steps == 1:
+            return 0
+        return min(self.steps, self._steps_until(now_s)) - 1
+
     def _taken(self, now_s: float) -> int:
         """Blocks that the iterations of the running stretch begun so far have taken."""
         begun = 1 if self.steps == 1 else min(self.steps, self._steps_until(now_s))
@@ -175,9 +206,9 @@ class Engine:
         if self.running:
             self._account(now_s - self.start_s)
             if self.decoding and self.decodes.size:
-                for sequence in self.decodes.advance(
-                    self.steps, self.start_s, self.base_s, self.ramp_s, now_s
-                ):
+                through = self.decodes.advance(self.steps, self.start_s, self.base_s, self.ramp_s, now_s)
+                self.decoding = False  # its blocks are counted now
+                for sequence in through:
                     self._finished(sequence)
             if self.chunks:
                 self._finish_chunks(now_s)
@@ -248,6 +279,8 @@ class Engine:
     def _finish_chunks(self, now_s: float) -> None:
         for sequence, tokens in self.chunks:
             sequence.past_tokens += tokens
+            if sequence.token_s is not None:
+                sequence.spans.append(("prefill", self.start_s, now_s))
             if sequence.past_tokens == sequence.target_tokens:
                 if sequence is self.partial:
                     self.partial = None
@@ -262,6 +295,10 @@ class Engine:
         sequence.generated += 1
         if sequence.prefill_end_s != sequence.prefill_end_s:  # NaN: not recomputed
             sequence.prefill_end_s = now_s
+        if sequence.token_s is not None:
+            sequence.token_s.append(now_s)
+        if self.on_prefilled is not None:
+            self.on_prefilled(sequence)
         if sequence.generated == 1:
             sequence.first_token_s = now_s
         else:

@@ -7,15 +7,17 @@ without a loop over sequences.
 
 
 class BlockPool:
-    """Free blocks, and how many decoding sequences take one at each iteration modulo block_tokens."""
+    """Free blocks, and how many decoding sequences take one at each iteration modulo block_tokens. low: the
+    fewest that were free since someone last set it.
+    """
 
-    __slots__ = ("block_tokens", "blocks", "free", "phase", "watermark")
+    __slots__ = ("block_tokens", "blocks", "free", "low", "phase", "watermark")
 
     def __init__(self, blocks: int, block_tokens: int, watermark: int) -> None:
         self.blocks = blocks
         self.block_tokens = block_tokens
         self.watermark = watermark
-        self.free = blocks
+        self.free = self.low = blocks
         self.phase = [0] * block_tokens
 
     def blocks_of(self, tokens: int) -> int:
@@ -33,7 +35,13 @@ class BlockPool:
 
     def grow(self, iteration: int, steps: int, batch: int) -> None:
         """Take the blocks of that many decode iterations from `iteration` on."""
-        self.free -= self.taken(iteration, steps, batch)
+        self.take(self.taken(iteration, steps, batch))
+
+    def take(self, blocks: int) -> None:
+        """That many are in use from now on."""
+        self.free -= blocks
+        if self.free < self.low:
+            self.low = self.free
 
     def steps_that_fit(self, iteration: int, steps: int, batch: int, reserved: int = 0) -> int:
         """At most `steps`: how many iterations the free blocks carry, less those to be reserved."""

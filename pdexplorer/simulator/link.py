@@ -21,7 +21,17 @@ from pdexplorer.simulator.specs import LinkSpec
 class Flow:
     """A sequence's transfer, or the part of it handed over; on_done(sequence) comes with the last byte."""
 
-    __slots__ = ("active", "decode", "done", "on_done", "prefill", "sequence", "size_bytes", "until_bytes")
+    __slots__ = (
+        "active",
+        "cancelled",
+        "decode",
+        "done",
+        "on_done",
+        "prefill",
+        "sequence",
+        "size_bytes",
+        "until_bytes",
+    )
 
     def __init__(
         self,
@@ -38,6 +48,7 @@ class Flow:
         self.sequence = sequence
         self.active = False
         self.done = False
+        self.cancelled = False
         self.until_bytes = 0.0
 
 
@@ -64,9 +75,11 @@ class Link:
         self, env: simpy.Environment, spec: LinkSpec, prefill_instances: int, decode_instances: int
     ) -> None:
         self.env = env
+        self.spec = spec
         self.egress_byte_per_s = spec.egress_byte_per_s
         self.ingress_byte_per_s = spec.ingress_byte_per_s
         self.fabric_byte_per_s = spec.egress_byte_per_s * prefill_instances * spec.fabric_fraction
+        self.nominal_fabric_byte_per_s = self.fabric_byte_per_s
         self.queues: list[deque[Flow]] = [deque() for _ in range(prefill_instances)]
         self.ingresses = [_Ingress() for _ in range(decode_instances)]
         self.egress_bytes = [0.0] * prefill_instances
@@ -96,6 +109,32 @@ class Link:
             flow.until_bytes += size_bytes
             self._push(ingress, flow)
             self._schedule(ingress)
+
+    def cancel(self, flow: Flow) -> None:
+        """Give a transfer up, sent or not; bytes on their way are lost."""
+        flow.cancelled = True
+        queue = self.queues[flow.prefill]
+        if flow.done or flow not in queue:
+            return
+        queue.remove(flow)
+        if not flow.active:
+            return
+        flow.done, flow.active = True, False
+        ingress = self.ingresses[flow.decode]
+        self._catch_up(ingress)
+        self._left(ingress)
+        if queue:
+            self._start(queue[0])
+
+    def scale(self, fraction: float) -> None:
+        """Every port and the fabric carry that share of their rates from now on."""
+        self.egress_byte_per_s = self.spec.egress_byte_per_s * fraction
+        self.ingress_byte_per_s = self.spec.ingress_byte_per_s * fraction
+        self.fabric_byte_per_s = self.nominal_fabric_byte_per_s * fraction
+        self.fabric_binds = self.fabric_may_bind  # share out anew
+        for each in self.ingresses:
+            self._catch_up(each)
+            self._share(each)
 
     def _start(self, flow: Flow) -> None:
         ingress = self.ingresses[flow.decode]
@@ -148,6 +187,15 @@ class Link:
         wait_s = (heap[0][0] - ingress.moved_bytes) / ingress.rate
         ingress.event = Call(self.env, ingress.since_s + wait_s, self._on_end, payload=ingress)
 
+    def _left(self, ingress: _Ingress) -> None:
+        """One flow fewer there."""
+        ingress.flows -= 1
+        if not ingress.flows:
+            ingress.event = None
+            ingress.moved_bytes = 0.0  # nobody to compare with: keep the digits
+            ingress.heap.clear()
+        self._share(ingress)
+
     def _end(self, event: Call) -> None:
         ingress: _Ingress = event.payload
         if event is not ingress.event:
@@ -155,15 +203,10 @@ class Link:
         until_bytes, _, flow = heappop(ingress.heap)
         ingress.moved_bytes = until_bytes
         ingress.since_s = self.env.now
-        ingress.flows -= 1
         flow.done, flow.active = True, False
         self.egress_bytes[flow.prefill] += flow.size_bytes
         self.ingress_bytes[flow.decode] += flow.size_bytes
-        if not ingress.flows:
-            ingress.event = None
-            ingress.moved_bytes = 0.0  # nobody to compare with: keep the digits
-            ingress.heap.clear()
-        self._share(ingress)
+        self._left(ingress)
         queue = self.queues[flow.prefill]
         queue.popleft()
         if queue:

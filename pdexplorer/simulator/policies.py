@@ -2,7 +2,9 @@
 
 chunked: decodes first, prefill fills the token budget (vLLM v1). prefill_first: while a prompt can be
 admitted, steps prefill only, chunked to the budget, and decodes wait (SGLang's default). unchunked: the
-same with whole prompts, as many as fit the budget and at least one (vLLM of 2023).
+same with whole prompts, as many as fit the budget and at least one (vLLM of 2023). static: a batch is filled,
+prefilled, decoded to its last answer, and only then is there another (offline jobs before continuous
+batching).
 """
 
 from collections.abc import Callable, Mapping
@@ -59,6 +61,20 @@ def unchunked(engine: "Engine") -> tuple[list[Chunk], bool]:
     return [], True
 
 
+def static(engine: "Engine") -> tuple[list[Chunk], bool]:
+    """Fill a batch while nothing decodes yet; then decode all of it."""
+    if not engine.decodes.size and engine.partial is None:
+        engine.filling = True
+    if engine.filling and (engine.waiting or engine.partial is not None):
+        chunks = _fill(engine, engine.chunk_tokens, 0)
+        if chunks:
+            return chunks, False
+    engine.filling = False
+    if engine.decodes.size:
+        engine.make_room()
+    return [], True
+
+
 def _fill(engine: "Engine", budget: int, due_blocks: int) -> list[Chunk]:
     chunks: list[Chunk] = []
     partial = engine.partial
@@ -92,9 +108,11 @@ def _admit_head(engine: "Engine", due_blocks: int) -> bool:
     engine.waiting.popleft()
     if not engine.waiting:
         engine.freed = True  # reservations wait while prompts do
-    engine.kv.free -= blocks
+    engine.kv.take(blocks)
     head.target_tokens = tokens
     head.past_tokens = head.cached_tokens
+    if engine.on_admit is not None:
+        engine.on_admit(head)
     head.state = PREFILLING
     engine.prefilling += 1
     engine.admit(head)
@@ -102,5 +120,5 @@ def _admit_head(engine: "Engine", due_blocks: int) -> bool:
 
 
 POLICIES: Mapping[str, Callable[["Engine"], tuple[list[Chunk], bool]]] = MappingProxyType(
-    {"chunked": chunked, "prefill_first": prefill_first, "unchunked": unchunked}
+    {"chunked": chunked, "prefill_first": prefill_first, "unchunked": unchunked, "static": static}
 )

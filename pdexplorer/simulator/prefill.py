@@ -6,6 +6,7 @@ stall prefill once memory is full.
 """
 
 from collections import deque
+from collections.abc import Callable
 from typing import Protocol
 
 import simpy
@@ -42,7 +43,9 @@ class PrefillInstance:
         self.window = spec.timer.window_tokens
         self.queue = queue
         self.listener = listener
-        self.free_blocks = spec.kv_blocks
+        self.free_blocks = self.low_blocks = spec.kv_blocks
+        self.on_admit: Callable[[int, Sequence], None] | None = None  # may raise past_tokens
+        self.down = False
         self.transfers = 0  # under way after prefill, holding KV here
         self.running: list[Sequence] = []
         self.step_event: Call | None = None
@@ -52,7 +55,7 @@ class PrefillInstance:
 
     def attend(self) -> None:
         """Something came in, or KV was freed: start if no step runs."""
-        if self.step_event is None:
+        if self.step_event is None and not self.down:
             if alone_now(self.env):
                 self._step(None)
                 return
@@ -77,6 +80,21 @@ class PrefillInstance:
     def blocks_of(self, tokens: int) -> int:
         return -(-tokens // self.spec.block_tokens)
 
+    def kv_low_blocks(self) -> int:
+        """Fewest blocks free since the last call."""
+        low, self.low_blocks = self.low_blocks, self.free_blocks
+        return low
+
+    def evacuate(self) -> list[Sequence]:
+        """The instance dies: the prompts it was computing; whatever KV it held is lost."""
+        lost = self.running
+        self.close(self.env.now)
+        self.step_event = None
+        self.transfers = 0
+        self.free_blocks = self.low_blocks = self.spec.kv_blocks
+        self.usage.enter(IDLE, self.env.now)
+        return lost
+
     def close(self, now_s: float) -> None:
         """End of the replay: account for the step now running up to here."""
         if self.running:
@@ -85,6 +103,8 @@ class PrefillInstance:
         self.usage.enter(BUSY, now_s)
 
     def _step(self, event: Call | None) -> None:
+        if event is not self.step_event:
+            return  # died since
         now_s = self.env._now
         if self.running:
             self.usage.prefill_busy_s += now_s - self.start_s
@@ -92,6 +112,8 @@ class PrefillInstance:
             for sequence in done:
                 sequence.past_tokens = sequence.input_tokens
                 sequence.prefill_end_s = now_s
+                if sequence.token_s is not None:
+                    sequence.spans.append(("prefill", self.start_s, now_s))
                 self.listener.prefilled(sequence)
         self.step_event = None
         batch = self._next_batch()
@@ -114,12 +136,16 @@ class PrefillInstance:
         budget = self.spec.batch_tokens
         while queue:
             head = queue[0]
+            if self.on_admit is not None:
+                self.on_admit(self.index, head)
             new = head.input_tokens - head.past_tokens
             blocks = self.blocks_of(head.input_tokens)
             if (batch and new > budget) or blocks > self.free_blocks:
                 break
             queue.popleft()
             self.free_blocks -= blocks
+            if self.free_blocks < self.low_blocks:
+                self.low_blocks = self.free_blocks
             budget -= new
             head.state = PREFILLING
             head.prefill_instance = self.index

@@ -2,7 +2,7 @@
 
 from array import array
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from pdexplorer.simulator.gaps import GapHistogram
 from pdexplorer.simulator.sequence import Sequence
+from pdexplorer.simulator.timeline import Timeline
 from pdexplorer.simulator.usage import PoolUsage
 from pdexplorer.workload.requests import Requests
 
@@ -38,6 +39,7 @@ class SimulationResult:
     `ingress` by instance and of the `fabric`. kv_transfer_s: each transfer from its start to its end;
     kv_exposed_s what of it came after prefill. series: `time_s` and, sampled then, `waiting`, `batch`,
     `kv_fraction`, `in_transfer`, `link_fraction` (mean use of the egress ports since the last sample).
+    timelines: of the requests asked for. tier_hits: blocks fetched from `host`, `ssd` and `store`.
     """
 
     records: Mapping[str, NDArray[Any]]
@@ -52,6 +54,22 @@ class SimulationResult:
     bytes_moved: float
     series: Mapping[str, NDArray[np.float64]]
     simulated_s: float
+    timelines: Mapping[int, Timeline] = field(default_factory=dict)
+    tier_hits: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def remote_fraction(self) -> float:
+        """Share of the completed requests that were prefilled in a prefill pool; NaN without one."""
+        done = self.records["status"] == COMPLETED
+        if "prefill" not in self.pools or not done.any():
+            return float("nan")
+        return float((self.records["prefill_instance"][done] >= 0).mean())
+
+    @property
+    def cached_fraction(self) -> float:
+        """Share of the completed requests' prompt tokens that no prefill computed."""
+        done = self.records["status"] == COMPLETED
+        return float(self.records["cached_tokens"][done].sum() / self.records["input_tokens"][done].sum())
 
     @property
     def requests(self) -> int:
@@ -81,6 +99,7 @@ class RecordTable:
         self.decode_instance = array("i", [-1]) * requests
         self.preemptions = array("i", bytes(4 * requests))
         self.retries = array("i", bytes(4 * requests))
+        self.cached_tokens: array[int] | None = None  # where the replay works them out
 
     def write(self, sequence: Sequence, status: str, finish_s: float) -> None:
         """What became of a sequence; finish_s is NaN unless it completed."""
@@ -97,17 +116,22 @@ class RecordTable:
         self.decode_instance[row] = sequence.decode_instance
         self.preemptions[row] = sequence.preemptions
         self.retries[row] = sequence.retries
+        if self.cached_tokens is not None:
+            self.cached_tokens[row] = sequence.cached_tokens
 
     def columns(self, requests: Requests) -> dict[str, NDArray[Any]]:
         """The shell's columns, request_id counting from 0 in order of arrival."""
         times = {name: np.array(getattr(self, name)) for name in TIME_COLUMNS}
         counts = {name: np.array(getattr(self, name), dtype=np.int64) for name in COUNT_COLUMNS}
+        cached = requests.cached_tokens.copy()
+        if self.cached_tokens is not None:
+            cached = np.array(self.cached_tokens, dtype=np.int64)
         return {
             "request_id": np.arange(len(requests)),
             "status": np.array(_STATUS)[np.array(self.status, dtype=np.int64)],
             **times,
             "input_tokens": requests.input_tokens.copy(),
-            "cached_tokens": requests.cached_tokens.copy(),
+            "cached_tokens": cached,
             "output_tokens": requests.output_tokens.copy(),
             **counts,
         }
@@ -124,6 +148,8 @@ def simulation_result(
     series: Mapping[str, NDArray[np.float64]],
     simulated_s: float,
     warmup_s: float,
+    timelines: Mapping[int, Timeline],
+    tier_hits: Mapping[str, int],
 ) -> SimulationResult:
     """Arrays and what follows from them."""
     records = table.columns(requests)
@@ -144,4 +170,6 @@ def simulation_result(
         bytes_moved=bytes_moved,
         series=series,
         simulated_s=simulated_s,
+        timelines=timelines,
+        tier_hits=dict(tier_hits),
     )

@@ -7,10 +7,12 @@ import numpy as np
 from pdexplorer.infeasible import Infeasible
 from pdexplorer.physics.fleet import ColocatedFleet, DisaggregatedFleet
 from pdexplorer.physics.instance import Instance
-from pdexplorer.physics.memory import kv_capacity_tokens, kv_moved_bytes
+from pdexplorer.physics.memory import kv_bytes_per_token_held, kv_capacity_tokens, kv_moved_bytes
 from pdexplorer.physics.timer import compile_timer
 from pdexplorer.simulator.colocated import Colocated
 from pdexplorer.simulator.disaggregated import Disaggregated
+from pdexplorer.simulator.faulty_disaggregated import FaultyDisaggregated
+from pdexplorer.simulator.managed_colocated import ManagedColocated
 from pdexplorer.simulator.options import SimulationOptions
 from pdexplorer.simulator.records import SimulationResult
 from pdexplorer.simulator.specs import EngineSpec, LinkSpec, PrefillSpec
@@ -33,10 +35,12 @@ def simulate_colocated(
         block_tokens=options.kv_block_tokens,
         max_batch=fleet.max_batch,
         chunk_tokens=fleet.chunk_tokens,
-        policy=fleet.chunking,
+        policy="static" if options.static_batches else fleet.chunking,
         watermark_blocks=math.ceil(options.watermark_fraction * blocks),
     )
-    return Colocated(spec, requests, options).run()
+    if options.plain:
+        return Colocated(spec, requests, options).run()
+    return ManagedColocated(spec, requests, options, kv_bytes_per_token_held(fleet.instance)).run()
 
 
 def simulate_disaggregated(
@@ -62,8 +66,11 @@ def simulate_disaggregated(
         kv_blocks=decode_blocks,
         block_tokens=block_tokens,
         max_batch=fleet.max_batch,
-        # Used only to recompute what was preempted.
-        chunk_tokens=fleet.prefill_batch_tokens + fleet.max_batch,
+        chunk_tokens=(
+            options.local_chunk_tokens
+            if options.may_stay_local
+            else fleet.prefill_batch_tokens + fleet.max_batch  # only to recompute what was preempted
+        ),
         policy="chunked",
         watermark_blocks=math.ceil(options.watermark_fraction * decode_blocks),
     )
@@ -82,7 +89,18 @@ def simulate_disaggregated(
     )
     kv_bytes: list[float] = np.asarray(moved, dtype=float).tolist()
     first_from_prefill = fleet.first_token_from == "prefill"
-    return Disaggregated(prefill, decode, link, first_from_prefill, kv_bytes, requests, options).run()
+    if options.plain:
+        return Disaggregated(prefill, decode, link, first_from_prefill, kv_bytes, requests, options).run()
+    return FaultyDisaggregated(
+        prefill,
+        decode,
+        link,
+        first_from_prefill,
+        kv_bytes,
+        requests,
+        options,
+        kv_bytes_per_token_held(fleet.prefill),
+    ).run()
 
 
 def _kv_blocks(instance: Instance, block_tokens: int) -> int:

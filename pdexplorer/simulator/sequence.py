@@ -19,6 +19,7 @@ class Sequence:
         "cached_tokens",
         "cross_iteration",
         "decode_instance",
+        "fetched_tokens",
         "finish_iteration",
         "first_token_s",
         "flow",
@@ -29,6 +30,7 @@ class Sequence:
         "join_iteration",
         "join_s",
         "last_token_s",
+        "load",
         "output_tokens",
         "past_tokens",
         "preemptions",
@@ -38,8 +40,10 @@ class Sequence:
         "reserved",
         "retries",
         "slot",
+        "spans",
         "state",
         "target_tokens",
+        "token_s",
         "transfer_end_s",
         "transfer_start_s",
     )
@@ -51,6 +55,7 @@ class Sequence:
     join_iteration: int
     join_s: float
     slot: int  # phase of its block growth
+    spans: list[tuple[str, float, float]]  # (what, start, end), where token_s is kept
 
     def __init__(
         self, index: int, arrival_s: float, input_tokens: int, cached_tokens: int, output_tokens: int
@@ -63,6 +68,7 @@ class Sequence:
         self.state = WAITING
         self.generated = 0
         self.past_tokens = cached_tokens
+        self.fetched_tokens = 0  # of its prompt, brought in from a slower cache
         self.target_tokens = input_tokens
         self.prefill_start_s = NAN
         self.prefill_end_s = NAN
@@ -75,4 +81,6 @@ class Sequence:
         self.preemptions = 0
         self.retries = 0
         self.reserved = False
+        self.load = 0.0  # what the router counts for it
+        self.token_s: list[float] | None = None  # time of each token, where asked for
         self.flow: Flow | None = None  # its transfer, where layers stream during prefill

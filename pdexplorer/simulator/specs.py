@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
-Policy = Literal["chunked", "prefill_first", "unchunked"]
+Policy = Literal["chunked", "prefill_first", "unchunked", "static"]
 
 
 class StepTimes(Protocol):

@@ -1,6 +1,6 @@
 """Prefix hits: a mixture of warm and cold requests, or what a trace's block hashes say."""
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,16 +26,21 @@ def cached_sample(
     return np.where(warm, np.minimum(hit, input_tokens - 1), 0)
 
 
+def leading(blocks: Sequence[int], known: Container[int]) -> int:
+    """How many blocks from the start on are known."""
+    count = 0
+    for block in blocks:
+        if block not in known:
+            break
+        count += 1
+    return count
+
+
 def leading_hits(block_hashes: Sequence[Sequence[int]]) -> list[int]:
     """Blocks of each prompt, from its start on, that an infinite cache has seen; in order of arrival."""
     seen: set[int] = set()
     hits = []
     for blocks in block_hashes:
-        count = 0
-        for block in blocks:
-            if block not in seen:
-                break
-            count += 1
-        hits.append(count)
+        hits.append(leading(blocks, seen))
         seen.update(blocks)
     return hits

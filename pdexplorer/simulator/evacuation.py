@@ -1,0 +1,44 @@
+"""An instance dies: what its sequences had at that moment, and the instance as new."""
+
+from typing import TYPE_CHECKING
+
+from pdexplorer.simulator.sequence import DECODING, PREFILLING, WAITING, Sequence
+from pdexplorer.simulator.stretch import stretch_s
+from pdexplorer.simulator.usage import IDLE
+
+if TYPE_CHECKING:
+    from pdexplorer.simulator.engine import Engine
+
+
+def evacuate(engine: "Engine") -> list[Sequence]:
+    """Every sequence that is here, oldest first, with the tokens it got so far; none of their KV is left.
+
+    The step or iteration under way is lost: its time was spent, its tokens never came.
+    """
+    now_s, decodes = engine.env.now, engine.decodes
+    if engine.running:
+        engine.close(now_s)
+        whole = engine.iterations_before(now_s)
+        if whole:
+            end_s = engine.start_s + stretch_s(whole, engine.base_s, engine.ramp_s)
+            decodes.advance(whole, engine.start_s, engine.base_s, engine.ramp_s, end_s)
+    here = [each for each in engine.admitted if each.state in (PREFILLING, DECODING)]
+    for sequence in here:
+        if sequence.state == DECODING:
+            decodes.preempt(sequence)
+    for sequence in engine.arrived:
+        sequence.last_token_s = sequence.first_token_s  # NaN where prefill made no token
+    lost = [*here, *engine.arrived, *engine.waiting]
+    for sequence in lost:
+        sequence.state = WAITING
+        sequence.reserved = False
+    decodes.drop_stale()
+    engine.waiting.clear()
+    engine.partial = None
+    engine.arrived, engine.admitted, engine.chunks = [], [], []
+    engine.prefilling = engine.inbound = engine.in_transfer = engine.steps = 0
+    engine.step_end = None
+    engine.freed = False
+    engine.kv.free = engine.kv.low = engine.kv.blocks
+    engine.usage.enter(IDLE, now_s)
+    return lost
