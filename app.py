@@ -1,5 +1,8 @@
-"""`streamlit run app.py`: the page lives in pdexplorer.ui."""
+"""`streamlit run app.py`: the page and its live addresses, as in pdexplorer.ui.asgi."""
 
-from pdexplorer.ui.page import main
+from streamlit import App
 
-main()
+from pdexplorer.ui.launch import PAGE
+from pdexplorer.ui.routes import routes
+
+app = App(PAGE, routes=routes())

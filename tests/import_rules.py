@@ -32,7 +32,9 @@ _ALL = frozenset(RANKS)
 _FROM_METRICS = frozenset(room for room, rank in RANKS.items() if rank >= RANKS["metrics"])
 THIRD_PARTY: dict[str, frozenset[str]] = {
     "streamlit": frozenset({"ui"}),
+    "starlette": frozenset({"ui"}),
     "altair": frozenset({"charts"}),
+    "vl_convert": frozenset({"export"}),
     "simpy": frozenset({"simulator"}),
     "pydantic": frozenset({"catalog", "scenario"}),
     "pandas": _FROM_METRICS,

@@ -9,6 +9,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 PAGE = Path(__file__).with_name("page.py")
+"""The script a visitor's every change runs."""
+
+SERVED = Path(__file__).with_name("asgi.py")
+"""The page with the live addresses beside it, which `streamlit run` recognises as an application."""
 
 SETTINGS: tuple[tuple[str, str], ...] = (
     ("server.address", "127.0.0.1"),  # Streamlit listens on every interface unless told
@@ -36,7 +40,7 @@ def launch(port: int | str | None = None, address: str | None = None, more: Sequ
 
     own = {"server.port": port, "server.address": address}
     chosen = [part for key, value in own.items() if value is not None for part in (f"--{key}", str(value))]
-    sys.argv = ["streamlit", "run", str(PAGE), *flags(), *chosen, *more]
+    sys.argv = ["streamlit", "run", str(SERVED), *flags(), *chosen, *more]
     try:
         streamlit_cli.main(prog_name="streamlit")
     except SystemExit as stop:

@@ -1,0 +1,154 @@
+"""The charts of one answer as files that stand alone: what they show, under which assumptions, and the kind
+of their numbers are written on them.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from pdexplorer import MODEL_VERSION
+from pdexplorer.charts.break_even_map import break_even_map, map_frame
+from pdexplorer.charts.cost_bars import REQUESTS_PER_BAR, cost_bars, cost_frame
+from pdexplorer.charts.theme import exported
+from pdexplorer.export.drawing import Drawer, shared_drawer
+from pdexplorer.export.report import FLEET_NAMES, FLEETS, Report
+from pdexplorer.export.tables import PART_NAMES, cannot_lines
+
+INK, MUTED, GROUND = "#1a1b1e", "#5a5b60", "#ffffff"
+"""Colours of words and ground outside the marks and of nothing else: a dark page replaces just these."""
+
+_WIDTH, _MAP_HEIGHT, _BAR_HEIGHT = 640, 320, 52
+_TEXT_WIDTH = 110
+_WINNERS: Mapping[str, str] = {
+    "colocated": "Colocated wins",
+    "disaggregated": "Disaggregated wins",
+    "neither": "Neither can",
+    "equal": "Within 10%",
+}
+_THOUSANDS = (0.1, 0.25, 0.5, 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1000)
+_GBIT_TICKS = (1, 5, 10, 25, 50, 100, 200, 400, 800, 1600, 3200, 6400)
+
+
+def chart_svg(report: Report, view: str, drawer: Drawer | None = None) -> bytes:
+    """The chart of a view (`cost`, `map`) as SVG. ValueError where there is nothing to draw."""
+    return (drawer or shared_drawer()).draw(chart_spec(report, view), "svg")
+
+
+def chart_png(report: Report, view: str, drawer: Drawer | None = None) -> bytes:
+    """The chart of a view (`cost`, `map`) as PNG. ValueError where there is nothing to draw."""
+    return (drawer or shared_drawer()).draw(chart_spec(report, view), "png")
+
+
+def chart_spec(report: Report, view: str, titled: bool = True) -> dict[str, Any]:
+    """Vega-Lite of a view with its data. titled: with heading and assumptions, for a file on its own."""
+    if view not in ("cost", "map"):
+        raise ValueError(f"view = {view[:80]!r}: allowed is one of cost, map")
+    spec = _cost(report) if view == "cost" else _map(report)
+    spec["width"] = _WIDTH
+    spec["padding"] = 12
+    spec["config"]["background"] = GROUND
+    for guide in ("axis", "legend"):
+        spec["config"][guide] |= {"labelColor": INK, "titleColor": INK}
+    if titled:
+        spec["title"] = {
+            "text": chart_title(report, view),
+            "subtitle": _subtitle(report),
+            "anchor": "start",
+            "frame": "bounds",
+            "offset": 14,
+            "fontSize": 15,
+            "color": INK,
+            "subtitleColor": MUTED,
+            "subtitleFontSize": 12,
+            "subtitlePadding": 6,
+        }
+    return spec
+
+
+def chart_title(report: Report, view: str) -> str:
+    """The heading of a view."""
+    if view == "cost":
+        currency = report.scenario.money.currency
+        return f"Cost of {REQUESTS_PER_BAR:,} requests in its four parts, {currency}, estimated"
+    return "Break-even map: gain of separate pools over the best colocated fleet, estimated"
+
+
+def chart_alt(report: Report, view: str) -> str:
+    """The view in words, for those who do not see it."""
+    if view == "map":
+        return f"Break-even map. {report.map_sentence}"
+    return f"Two stacked bars with the cost of a request on each fleet. {report.headline}"
+
+
+def _cost(report: Report) -> dict[str, Any]:
+    costs = {
+        fleet: report.answer[fleet]["cost_per_request_usd"]
+        for fleet in FLEETS
+        if (report.answer[fleet]["cost_per_request_usd"] or {}).get("total") is not None
+    }
+    if not costs:
+        raise ValueError(" ".join(["no cost to draw.", *cannot_lines(report)]))
+    money = report.scenario.money
+    frame = cost_frame(costs, FLEET_NAMES, PART_NAMES, money.currency_per_usd)
+    chart = cost_bars(
+        frame,
+        part_texts=PART_NAMES,
+        axis_title=f"{money.currency} per {REQUESTS_PER_BAR:,} requests",
+        ink=INK,
+        height=_BAR_HEIGHT * len(costs),
+    )
+    spec: dict[str, Any] = exported(chart).to_dict()
+    return spec
+
+
+def _map(report: Report) -> dict[str, Any]:
+    found = report.map
+    if found is None or bool(np.isnan(found.gain).all()):
+        raise ValueError(" ".join(["no map to draw.", *cannot_lines(report)]))
+    frame = map_frame(
+        found.x_values, found.y_values, found.gain, found.winner, found.contours, report.here, _WINNERS,
+        "you are here",
+    )  # fmt: skip
+    chart = break_even_map(
+        frame,
+        x_title="Input tokens (mean)",
+        y_title="Link, Gbit/s per NIC",
+        gain_title="Gain (×)",
+        x_ticks=_within([1000 * tick for tick in _THOUSANDS], found.x_values),
+        y_ticks=_within(_GBIT_TICKS, found.y_values),
+        height=_MAP_HEIGHT,
+    )
+    spec: dict[str, Any] = exported(chart).to_dict()
+    return spec
+
+
+def _subtitle(report: Report) -> list[str]:
+    lines = [
+        report.headline,
+        f"{report.title} (preset {report.preset.name}, model {MODEL_VERSION})",
+        report.case,
+    ]
+    lines += [report.edits_sentence] if report.edited else []
+    lines += [f"Note: {note}" for note in report.notes]
+    return [part for line in lines for part in wrapped(line, _TEXT_WIDTH)]
+
+
+def wrapped(text: str, width: int, most: int = 3) -> list[str]:
+    """At most so many lines of at most so many characters; the rest becomes an ellipsis."""
+    lines, line = [], ""
+    for word in " ".join(text.split()).split(" "):
+        for piece in (word[i : i + width] for i in range(0, max(len(word), 1), width)):
+            if line and len(line) + 1 + len(piece) > width:
+                lines.append(line)
+                line = piece
+            else:
+                line = f"{line} {piece}".strip()
+    lines.append(line)
+    if len(lines) > most:
+        lines = [*lines[: most - 1], f"{lines[most - 1][: width - 2]} …"]
+    return lines
+
+
+def _within(ticks: Sequence[float], values: np.ndarray[Any, Any]) -> list[float]:
+    return [float(tick) for tick in ticks if values[0] <= tick <= values[-1]]

@@ -1,0 +1,137 @@
+"""What a query string is answered with, as a file: the live addresses beside a page, without the server."""
+
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from threading import Lock
+from typing import TypeVar, cast
+from urllib.parse import parse_qs
+
+from pdexplorer import MODEL_VERSION
+from pdexplorer.export.images import chart_png, chart_svg
+from pdexplorer.export.json_text import json_text
+from pdexplorer.export.links import file_name, live_address, short_link
+from pdexplorer.export.memo import memo_text
+from pdexplorer.export.page import page_html
+from pdexplorer.export.report import Report
+from pdexplorer.scenario.link import LinkResult, parse_link
+from pdexplorer.scenario.presets import Preset, find_preset
+from pdexplorer.scenario.scenario import Scenario
+from pdexplorer.study.compare import Evaluation, evaluate
+
+MAX_QUERY_CHARACTERS = 16_000
+"""A full link has about 3,000; a model of one's own and some overrides fit several times."""
+
+_EVALUATIONS, _FILES = 128, 64
+_VIEW = "map"
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True)
+class LiveFile:
+    """A file's bytes and the name it would be kept under."""
+
+    body: bytes
+    name: str
+
+
+class Recent:
+    """The last so many results by key. Safe for threads; two that ask at once may both work it out."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._lock = Lock()
+        self._kept: OrderedDict[Hashable, object] = OrderedDict()
+
+    def get(self, key: Hashable, make: Callable[[], _T]) -> _T:
+        """The result under that key, made now where it is not kept."""
+        with self._lock:
+            if key in self._kept:
+                self._kept.move_to_end(key)
+                return cast(_T, self._kept[key])
+        made = make()
+        with self._lock:
+            self._kept[key] = made
+            while len(self._kept) > self._most:
+                self._kept.popitem(last=False)
+        return made
+
+
+class LiveAnswers:
+    """Answers queries, keeping recent evaluations and files. Every method raises ValueError, one line, for an
+    unknown preset or view, a query that is too long, and a scenario that cannot be evaluated or drawn; any
+    other key that cannot be used is refused and noted in the answer, as on the page.
+    """
+
+    def __init__(self) -> None:
+        self._evaluations = Recent(_EVALUATIONS)
+        self._files = Recent(_FILES)
+
+    def evaluate(self, query: str, presets: Mapping[str, Preset], root: str) -> LiveFile:
+        """The shell's `evaluate --json`, with preset, refused keys and what has changed since the link."""
+        link = read_query(query, presets)
+        refused = [{"key": r.key, "value": r.value, "why": r.why} for r in link.refused]
+        more = {"preset": link.preset.name, "refused": refused, "changed": list(link.changed)}
+        body = json_text({**self._evaluated(link.scenario).to_json(), **more}).encode()
+        return LiveFile(body, file_name(link.scenario, link.preset, "answer", "json"))
+
+    def svg(self, query: str, presets: Mapping[str, Preset], root: str) -> LiveFile:
+        """The chart of the query's view: map, unless it says cost."""
+        return self._chart("svg", query, presets, root)
+
+    def png(self, query: str, presets: Mapping[str, Preset], root: str) -> LiveFile:
+        """The same as pixels."""
+        return self._chart("png", query, presets, root)
+
+    def memo(self, query: str, presets: Mapping[str, Preset], root: str) -> LiveFile:
+        """The design-review memo, its map at this process's own address."""
+        link = read_query(query, presets)
+        picture = live_address(root, "chart.svg", link.scenario, link.preset, "map")
+        return LiveFile(
+            memo_text(self._report(link, root), picture).encode(),
+            file_name(link.scenario, link.preset, "memo", "md"),
+        )
+
+    def page(self, query: str, presets: Mapping[str, Preset], root: str) -> LiveFile:
+        """The answer as one HTML file that needs nothing else."""
+        link = read_query(query, presets)
+        body = self._file(link, "html", root, lambda: page_html(self._report(link, root)).encode())
+        return LiveFile(body, file_name(link.scenario, link.preset, "page", "html"))
+
+    def _chart(self, suffix: str, query: str, presets: Mapping[str, Preset], root: str) -> LiveFile:
+        link = read_query(query, presets)
+        view = parse_qs(query).get("view", [_VIEW])[-1]
+        draw = chart_svg if suffix == "svg" else chart_png
+        body = self._file(link, f"{view}.{suffix}", "", lambda: draw(self._report(link, root), view))
+        return LiveFile(body, file_name(link.scenario, link.preset, view, suffix))
+
+    def _file(self, link: LinkResult, what: str, root: str, make: Callable[[], bytes]) -> bytes:
+        preset = (link.preset.name, link.preset.title, link.preset.why, link.preset.hash)
+        key = (what, root, link.scenario.model_dump_json(), preset, _notes(link), MODEL_VERSION)
+        return self._files.get(key, make)
+
+    def _report(self, link: LinkResult, root: str) -> Report:
+        address = short_link(root, link.scenario, link.preset)
+        evaluation = self._evaluated(link.scenario)
+        return Report(link.preset.title, link.preset, link.scenario, evaluation, address, _notes(link))
+
+    def _evaluated(self, scenario: Scenario) -> Evaluation:
+        return self._evaluations.get((scenario.model_dump_json(), MODEL_VERSION), partial(evaluate, scenario))
+
+
+def read_query(query: str, presets: Mapping[str, Preset]) -> LinkResult:
+    """The question of a query string. ValueError where it is too long or names a preset there is not."""
+    if len(query) > MAX_QUERY_CHARACTERS:
+        raise ValueError(f"query: allowed are {MAX_QUERY_CHARACTERS:,} characters; this has {len(query):,}")
+    link = parse_link(f"?{query}", presets)
+    for refusal in link.refused:
+        if refusal.key == "link":
+            raise ValueError(f"query: {refusal.why}")
+        if refusal.key == "preset":
+            find_preset(refusal.value, presets)
+    return link
+
+
+def _notes(link: LinkResult) -> tuple[str, ...]:
+    return (*(f"not used: {refusal.text}" for refusal in link.refused), *link.changed)

@@ -1,0 +1,145 @@
+"""One HTML file that opens anywhere, without a network or a script: the answer, its tables and its charts."""
+
+from collections.abc import Iterable, Sequence
+from html import escape
+
+from pdexplorer import MODEL_VERSION
+from pdexplorer.export.accuracy import accuracy_lines
+from pdexplorer.export.benchmark import advice, load_command, servers
+from pdexplorer.export.drawing import Drawer, shared_drawer
+from pdexplorer.export.images import chart_alt, chart_spec, chart_title
+from pdexplorer.export.inline_svg import DARK_RULES, inlined
+from pdexplorer.export.memo import question_lines, setting_rows, vetoes
+from pdexplorer.export.report import Report
+from pdexplorer.export.tables import Row, cannot_lines, cost_table, fleet_table, flip_table
+
+_STYLE = (
+    ":root{color-scheme:light dark;--ink:#1b1b1f;--muted:#5a5b60;--ground:#fff;--line:#d9d9e0;--box:#f5f4f9;"
+    "--accent:#5b3e96}"
+    "@media (prefers-color-scheme:dark){:root{--ink:#ececf0;--muted:#b9b9c2;--ground:#16161a;--line:#3c3c46;"
+    "--box:#222229;--accent:#c3aef0}" + DARK_RULES + "}"
+    "*{box-sizing:border-box}"
+    "body{margin:0 auto;max-width:60rem;padding:1.2rem;background:var(--ground);color:var(--ink);"
+    "font:16px/1.5 'Source Sans Pro','Noto Sans','Noto Sans CJK SC',system-ui,sans-serif}"
+    "h1{font-size:1.35rem;margin:0 0 .2rem}h2{font-size:1.1rem;margin:1.8rem 0 .5rem}p{margin:.4rem 0}"
+    ".muted{color:var(--muted)}a{color:var(--accent)}"
+    ".verdict{background:var(--box);border-left:4px solid var(--accent);padding:.6rem 1rem;margin:1rem 0}"
+    ".verdict p:first-child{font-size:1.15rem;font-weight:700}"
+    ".scroll{overflow-x:auto}table{border-collapse:collapse;width:100%;font-variant-numeric:tabular-nums}"
+    "th,td{border-bottom:1px solid var(--line);padding:.25rem .6rem;text-align:right;vertical-align:top}"
+    "th:first-child,td:first-child,.words th,.words td{text-align:left}th{font-weight:600}"
+    "td:first-child{min-width:9rem}.words td:first-child{white-space:nowrap}"
+    "figure{margin:.6rem 0;overflow-x:auto}figure svg{display:block;width:100%;min-width:36rem;height:auto}"
+    "pre{background:var(--box);padding:.6rem .8rem;overflow-x:auto;font-size:.85rem}"
+    "li{margin:.2rem 0;overflow-wrap:anywhere}footer{margin-top:2rem;border-top:1px solid var(--line)}"
+    "@media print{body{max-width:none}pre{white-space:pre-wrap}h2{break-after:avoid}"
+    "figure,tr{break-inside:avoid}}"
+)
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'"
+
+
+def page_html(report: Report, drawer: Drawer | None = None) -> str:
+    """The file's text. RuntimeError where the renderer fails; a chart with nothing to draw is left out."""
+    drawer = drawer or shared_drawer()
+    title = escape(f"{report.title}: does splitting prefill and decode pay?")
+    parts = [
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">',
+        '<meta name="viewport" content="width=device-width, initial-scale=1">',
+        f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">',
+        f"<title>{title}</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n<main>",
+        f"<h1>{title}</h1>",
+        _paragraph(report.case, "muted"),
+        *(_paragraph(line, "muted") for line in [report.edits_sentence] if line),
+        *(_paragraph(f"Note: {note}") for note in report.notes),
+        _verdict(report),
+        _chart(report, "cost", drawer),
+        _table(*cost_table(report), "Cost in its four parts"),
+        _chart(report, "map", drawer),
+        _paragraph(report.map_sentence),
+        "<h2>Both fleets, estimated</h2>",
+        _table(*fleet_table(report), "Both fleets"),
+        "<h2>What would change the answer</h2>",
+        _flips(report),
+        "<h2>The question</h2>",
+        *(_paragraph(line) for line in question_lines(report)),
+        "<p>What differs from the defaults:</p>",
+        _table(*setting_rows(report), "Settings that differ from the defaults", words=True),
+        "<h2>What to benchmark next</h2>",
+        _benchmark(report),
+        "<h2>How far to trust this</h2>",
+        _list(accuracy_lines(report)),
+        "<h2>Sources</h2>",
+        _list(report.evaluation.sources),
+        _footer(report),
+        "</main>\n</body>\n</html>",
+    ]
+    return "\n".join(part for part in parts if part) + "\n"
+
+
+def _verdict(report: Report) -> str:
+    lines = [report.headline]
+    if report.reasons:
+        lines.append(f"Because: {' '.join(report.reasons)}")
+    if vetoes(report):
+        lines.append(f"Held back by: {', '.join(vetoes(report))}.")
+    lines += [report.flips_sentence, *cannot_lines(report)]
+    return f'<section class="verdict">{"".join(_paragraph(line) for line in lines)}</section>'
+
+
+def _chart(report: Report, view: str, drawer: Drawer) -> str:
+    heading = f"<h2>{escape(chart_title(report, view))}</h2>"
+    try:
+        spec = chart_spec(report, view, titled=False)
+    except ValueError as error:
+        return heading + _paragraph(str(error).capitalize())
+    label, picture = escape(chart_alt(report, view)), inlined(drawer.draw(spec, "svg"), view)
+    return f'{heading}\n<figure role="img" aria-label="{label}">{picture}</figure>'
+
+
+def _flips(report: Report) -> str:
+    head, rows = flip_table(report)
+    steady = report.steady_settings
+    body = (
+        _table(head, rows, "Break-evens")
+        if rows
+        else _paragraph("Nothing within the inputs' ranges flips it.")
+    )
+    return body + (_paragraph(f"No flip anywhere in the range of: {', '.join(steady)}.") if steady else "")
+
+
+def _benchmark(report: Report) -> str:
+    parts = []
+    for server in servers(report):
+        count = "1 instance" if server.instances == 1 else f"{server.instances} instances"
+        parts.append(_paragraph(f"{server.name.capitalize()}, {count}:"))
+        parts.append(f"<pre>{escape(server.command)}</pre>")
+    parts.append(_paragraph(f"MODEL is your checkpoint of {report.scenario.model.name}. The load:"))
+    parts.append(f"<pre>{escape(load_command(report.scenario))}</pre>")
+    parts.append(_list(advice(report)))
+    return "\n".join(parts)
+
+
+def _footer(report: Report) -> str:
+    made = f"pdexplorer, model version {MODEL_VERSION}, preset {report.preset.name} ({report.preset.hash})."
+    link = f' <a href="{escape(report.link)}" rel="noreferrer">Live and editable</a>' if report.link else ""
+    return f'<footer><p class="muted">{escape(made)}{link}</p></footer>'
+
+
+def _table(head: Row, rows: Sequence[Row], caption: str, words: bool = False) -> str:
+    if not rows:
+        return ""
+    first = "".join(f'<th scope="col">{escape(cell)}</th>' for cell in head)
+    body = "\n".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in rows)
+    kind = ' class="words"' if words else ""
+    return (
+        f'<div class="scroll"><table{kind} aria-label="{escape(caption)}"><thead><tr>{first}</tr></thead>'
+        f"<tbody>\n{body}\n</tbody></table></div>"
+    )
+
+
+def _list(lines: Iterable[str]) -> str:
+    return f"<ul>{''.join(f'<li>{escape(line)}</li>' for line in lines)}</ul>"
+
+
+def _paragraph(text: str, kind: str = "") -> str:
+    return f"<p{f' class={kind!r}' if kind else ''}>{escape(text)}</p>"

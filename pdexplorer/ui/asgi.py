@@ -1,0 +1,8 @@
+"""The page and its live addresses as one application: `streamlit run` and any ASGI server take `app`."""
+
+import streamlit as st
+
+from pdexplorer.ui.launch import PAGE
+from pdexplorer.ui.routes import routes
+
+app = st.App(PAGE, routes=routes())
