@@ -26,26 +26,15 @@ def print_evaluation(title: str, answer: Answer, sources: Sequence[str]) -> None
         _wrapped("because   ", "; ".join(reasons) + ".")
     if verdict["vetoes"]:
         _wrapped("held back by  ", "; ".join(verdict["vetoes"]) + ".")
-    flips = [_flip(flip, answer["scenario"]) for flip in verdict["break_even"] if flip["value"] is not None]
+    flips = [str(flip["text"]) for flip in verdict["break_even"] if flip["value"] is not None]
     _wrapped(
-        "flips if  ", " or ".join(flips[:_MOST]) + "." if flips else "nothing in the inputs' range does."
+        "but       ",
+        ", ".join(flips[:_MOST]) + "." if flips else "nothing in the inputs' range changes this.",
     )
     print()
     _print_fleets(answer)
     if sources:
         _print_sources(sources)
-
-
-def _flip(flip: Answer, scenario: Answer) -> str:
-    """The other side of the break-even from where the scenario stands: "below 140 input tokens"."""
-    text = str(flip["text"]).rstrip(".")
-    here: Any = scenario
-    for part in str(flip["key"]).split("."):
-        here = here.get(part) if isinstance(here, Mapping) else None
-    if not isinstance(here, int | float):
-        return f"splitting {text}"
-    side = "below" if here > flip["value"] else "above"
-    return text.replace("pays above", side).replace("pays below", side)
 
 
 def print_simulation(title: str, answers: Answer) -> None:

@@ -2,7 +2,8 @@
 physics.
 """
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from pdexplorer.metrics.outcome import Outcome
@@ -18,17 +19,31 @@ Basis = Literal["least_cost", "most_goodput", "equal_gpus", "fixed_fleets"]
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """key is stable; text is one plain line with numbers and units; weight orders the list, 0 to 1."""
+    """A cause. key and parameters (SI) are stable, for other languages; text is one plain English line.
+
+    weight: how much of time or money it moves, 0 to 1. favours: the fleet it speaks for.
+    """
 
     key: str
     text: str
     weight: float
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    favours: Literal["disaggregated", "colocated"] | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "key": self.key,
+            "text": self.text,
+            "weight": self.weight,
+            "favours": self.favours,
+            "parameters": dict(self.parameters),
+        }
 
 
 @dataclass(frozen=True, slots=True)
 class BreakEven:
     """Where along one setting the decision flips. direction: splitting pays `above` or `below` value;
-    None: nowhere.
+    None: nowhere. then: the decision on the side, then_direction, where the scenario does not stand.
     """
 
     key: str
@@ -36,6 +51,19 @@ class BreakEven:
     unit: str
     direction: Literal["above", "below"] | None
     text: str = ""
+    then: Decision | None = None
+    then_direction: Literal["above", "below"] | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "key": self.key,
+            "value": self.value,
+            "unit": self.unit,
+            "direction": self.direction,
+            "then": self.then,
+            "then_direction": self.then_direction,
+            "text": self.text,
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +81,12 @@ class Ratios:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What to do, which ratio said so, how sure, why, and what would flip it."""
+    """What to do, which ratio said so, how sure, why, and what would flip it.
+
+    confidence: share of draws over the efficiencies' spread that give the same decision; gain_interval: 90%
+    of those draws' ratios; both None until drawn, or without a spread. undecided: that interval straddles the
+    line between staying and splitting, so a benchmark comes first.
+    """
 
     decision: Decision
     decided_by: str | None
@@ -61,6 +94,8 @@ class Verdict:
     vetoes: tuple[str, ...] = ()
     clearly: bool = False
     confidence: float | None = None
+    gain_interval: tuple[float, float] | None = None
+    undecided: bool = False
     reasons: tuple[Reason, ...] = ()
     break_even: tuple[BreakEven, ...] = ()
     sentence: str = ""
@@ -80,12 +115,11 @@ class Verdict:
             "goodput_per_gpu_ratio": self.ratios.goodput_per_gpu,
             "cost_ratio": self.ratios.cost,
             "confidence": self.confidence,
+            "gain_interval": None if self.gain_interval is None else list(self.gain_interval),
+            "undecided": self.undecided,
             "vetoes": list(self.vetoes),
-            "reasons": [{"key": r.key, "text": r.text, "weight": r.weight} for r in self.reasons],
-            "break_even": [
-                {"key": b.key, "value": b.value, "unit": b.unit, "direction": b.direction, "text": b.text}
-                for b in self.break_even
-            ],
+            "reasons": [reason.to_json() for reason in self.reasons],
+            "break_even": [flip.to_json() for flip in self.break_even],
             "hybrid": self.hybrid,
         }
 

@@ -17,8 +17,9 @@ from pdexplorer.study import words
 from pdexplorer.study.basis import Basis, basis_of
 from pdexplorer.study.break_even import break_evens
 from pdexplorer.study.candidates import Candidate
+from pdexplorer.study.other_side import with_other_side
 from pdexplorer.study.price_flips import price_break_evens
-from pdexplorer.study.reasons import reasons_of
+from pdexplorer.study.reasons import for_decision, reasons_of
 from pdexplorer.study.score import (
     ColocatedScore,
     DisaggregatedScore,
@@ -68,8 +69,12 @@ class Evaluation:
 def evaluate(scenario: Scenario, catalog: Catalog | None = None, with_break_even: bool = True) -> Evaluation:
     """Search, size and compare. ValueError for an unknown id; everything else that cannot is a value."""
     catalog = (catalog or load_catalog()).with_overrides(scenario.overrides)
-    space = design_space(scenario, catalog)
-    load = load_of(scenario)
+    return evaluate_space(design_space(scenario, catalog), with_break_even)
+
+
+def evaluate_space(space: Space, with_break_even: bool = True) -> Evaluation:
+    """The same over designs that are resolved already."""
+    scenario, load = space.scenario, load_of(space.scenario)
     colocated = score_colocated(space, load)
     split = score_disaggregated(space, load)
     basis = basis_of(
@@ -80,9 +85,12 @@ def evaluate(scenario: Scenario, catalog: Catalog | None = None, with_break_even
     ratios = _ratios(space, colocated, split, sized.outcome, pools.outcome)
     verdict = decide(scenario.verdict, basis.kind, sized.outcome, pools.outcome, ratios, load.offline)  # type: ignore[arg-type]
     flips = _flips(space, colocated, split, verdict, load, basis) if with_break_even else ()
+    flips = with_other_side(flips, verdict, space)
     verdict = replace(
         verdict,
-        reasons=reasons_of(scenario, sized.outcome, pools.outcome),
+        reasons=for_decision(
+            reasons_of(scenario, sized.outcome, pools.outcome, _prices(space)), verdict.decision
+        ),
         break_even=flips,
         hybrid=words.HYBRID,
     )
@@ -97,6 +105,11 @@ def priced(space: Space) -> bool:
     """Whether every accelerator in play has a price; else everything is compared per GPU."""
     instances = (*space.colocated, *space.prefill, *space.decode)
     return all(price_of(i.accelerator, space.scenario.money).usd_per_hour is not None for i in instances)
+
+
+def _prices(space: Space) -> dict[str, float | None]:
+    instances = (*space.colocated, *space.prefill, *space.decode)
+    return {i.accelerator.id: price_of(i.accelerator, space.scenario.money).usd_per_hour for i in instances}
 
 
 def _ratios(

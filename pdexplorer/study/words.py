@@ -82,7 +82,7 @@ def too_few(carried: float, demand: float, count: float, closed: bool) -> Infeas
 
 
 def budget_too_small(budget: float, per_dollar: bool) -> Infeasible:
-    what = f"${number(budget)} an hour" if per_dollar else f"{number(budget)} GPUs"
+    what = f"{number(budget)} USD an hour" if per_dollar else f"{number(budget)} GPUs"
     return Infeasible("budget", f"{what} does not pay for one instance of each pool")
 
 
@@ -115,13 +115,18 @@ def setting(key: str) -> str:
 
 
 def flip(key: str, value: float, unit: str, direction: str) -> str:
+    return f"pays {direction} {_place(key, value, unit)}"
+
+
+def _place(key: str, value: float, unit: str) -> str:
+    """A value of a setting, as it reads after "above"."""
     if key == "workload.prefix_hit_fraction":
-        return f"pays {direction} a prefix hit of {percent(value)}"
+        return f"a prefix hit of {percent(value)}"
     if unit == "$/h":
-        return f"pays {direction} ${number(value)}/h for {key.rsplit('.', 1)[1]}"
+        return f"{number(value)} USD/h for {key.rsplit('.', 1)[1]}"
     if unit == "tokens":
-        return f"pays {direction} {number(value, 2)} {setting(key)}"
-    return f"pays {direction} a {setting(key)} of {number(value)} {unit}".rstrip()
+        return f"{number(value, 2)} {setting(key)}"
+    return f"a {setting(key)} of {number(value)} {unit}".rstrip()
 
 
 def no_flip(key: str) -> str:
@@ -133,63 +138,16 @@ def no_price(name: str, others: list[str]) -> str:
     return f"no price of {name} can be named: {missing} has none; set money.usd_per_hour"
 
 
-def cannot(name: str, text: str) -> str:
-    return f"{name.capitalize()} cannot: {text}."
+DECISIONS = {
+    "disaggregate": "disaggregate",
+    "benchmark_first": "worth a benchmark",
+    "stay_colocated": "stay colocated",
+}
 
 
-def interference(share: float, step_s: float, mixed_s: float, tpot_s: float, limit_ms: float | None) -> str:
-    limit = "no limit" if limit_ms is None else f"limit {number(limit_ms)} ms"
-    return (
-        f"Interference: {percent(share)} of the colocated decode steps carry prefill and take "
-        f"{seconds(mixed_s)} "
-        f"instead of {seconds(step_s)}, so a token takes {seconds(tpot_s)} on average ({limit})."
-    )
-
-
-def queue(name: str, wait_s: float, service_s: float, ttft_s: float, limit_s: float | None) -> str:
-    limit = "no limit" if limit_s is None else f"limit {number(limit_s)} s"
-    return (
-        f"Queue: a {name} prompt waits {seconds(wait_s)} and prefills {seconds(service_s)} on average; "
-        f"TTFT P95 is {seconds(ttft_s)} ({limit})."
-    )
-
-
-def transfer(moved_bytes: float, p95_s: float, exposed_s: float, share: float | None, link: float) -> str:
-    of = "" if share is None else f", {percent(share)} of TTFT P95"
-    return (
-        f"Transfer: {number(moved_bytes / 1e9)} GB of KV per request takes {seconds(p95_s)} at P95, of which "
-        f"{seconds(exposed_s)} is not hidden under prefill{of}; the link is {percent(link)} busy."
-    )
-
-
-def idle(prefill: float, decode: float, share: float) -> str:
-    return (
-        f"Pools: prefill is busy {percent(prefill)} of the time, decode {percent(decode)}; idle time is "
-        f"{percent(share)} of what a request costs."
-    )
-
-
-def batches(colocated: float, split: float, colocated_step_s: float, split_step_s: float) -> str:
-    return (
-        f"Batch: a colocated instance decodes {number(colocated)} requests together in "
-        f"{seconds(colocated_step_s)}, "
-        f"a decode instance {number(split)} in {seconds(split_step_s)}."
-    )
-
-
-def price(colocated: float, colocated_gpus: int | None, split: float, split_gpus: int | None) -> str:
-    return (
-        f"Price: ${number(colocated, 4)}/h for {colocated_gpus} colocated GPUs, "
-        f"${number(split, 4)}/h for {split_gpus} split ones."
-    )
-
-
-def gpus(colocated: int, split: int) -> str:
-    return f"GPUs: {colocated} colocated, {split} split."
-
-
-def ttfts(colocated_s: float, split_s: float) -> str:
-    return f"TTFT P95: {seconds(colocated_s)} colocated, {seconds(split_s)} split."
+def beyond(decision: str, side: str, key: str, value: float, unit: str) -> str:
+    """The decision on the other side of a break-even: "stay colocated above 8,400 input tokens"."""
+    return f"{DECISIONS[decision]} {side} {_place(key, value, unit)}"
 
 
 BASIS = {
@@ -201,7 +159,7 @@ BASIS = {
 OFFLINE = "for a batch job without latency limits"
 RATIO = {
     "cost_ratio": "cost per request",
-    "goodput_per_dollar_ratio": "goodput per dollar",
+    "goodput_per_dollar_ratio": "goodput per USD",
     "goodput_per_gpu_ratio": "goodput per GPU",
 }
 VETO = {

@@ -29,7 +29,8 @@ def test_json_is_plain_and_complete() -> None:
         assert set(answer[side]) >= set(FLEET_KEYS.split())
         assert set(answer[side]["ttft_s"]) == {"p50", "p95", "p99"}
     assert answer["hybrid"] is None
-    assert answer["verdict"]["reasons"][0]["weight"] >= answer["verdict"]["reasons"][-1]["weight"]
+    assert answer["verdict"]["reasons"]
+    assert answer["verdict"]["gain_interval"] is None
 
 
 def test_the_same_scenario_gives_the_same_answer() -> None:

@@ -1,0 +1,31 @@
+"""A break-even names the decision on the side where the scenario does not stand."""
+
+from pdexplorer.scenario.scenario import Scenario
+from pdexplorer.study.compare import evaluate
+from tests.study.test_signs import LONG_TIGHT
+
+
+def test_a_split_that_pays_stays_colocated_beyond_each_flip():
+    verdict = evaluate(Scenario.model_validate(LONG_TIGHT)).verdict
+    assert verdict.decision == "disaggregate"
+    flips = [flip for flip in verdict.break_even if flip.value is not None]
+    hit = next(flip for flip in flips if flip.key == "workload.prefix_hit_fraction")
+    assert (hit.then, hit.then_direction) == ("stay_colocated", "above")
+    assert hit.text.startswith("stay colocated above a prefix hit of")
+    assert all(flip.then == "stay_colocated" for flip in flips)
+
+
+def test_a_fleet_that_stays_is_worth_a_benchmark_beyond():
+    chat = {
+        "model": {"name": "llama_3_1_8b", "weight_format": "bf16"},
+        "workload": {"input_tokens": 400, "output_tokens": 150, "rate_per_s": 60},
+    }
+    verdict = evaluate(Scenario.model_validate(chat)).verdict
+    assert verdict.decision == "stay_colocated"
+    for flip in verdict.break_even:
+        if flip.value is None:
+            assert flip.then is None
+        else:
+            assert flip.then == "benchmark_first"
+            assert flip.text.startswith(f"worth a benchmark {flip.then_direction}")
+            assert flip.then_direction == flip.direction
