@@ -48,7 +48,7 @@ def decode_score(designs: DisaggregatedDesigns, in_flight: Array, instances: Arr
     load = designs.load
     flow = decode_flow(designs, in_flight, instances)
     count = np.maximum(load.rate_per_s / flow.rate_per_s, 1.0) if instances is None else instances
-    memory = _decode_memory(designs, in_flight, count)
+    memory = decode_memory(designs, in_flight, count)
     mean = designs.moved_mean_bytes
     ceiling = _FULL if load.offline else _INGRESS_BUSY
     link = ceiling - flow.rate_per_s * mean / designs.wire.ingress_byte_per_s
@@ -59,7 +59,8 @@ def decode_score(designs: DisaggregatedDesigns, in_flight: Array, instances: Arr
     return balanced(attained, 0.5 * (1.0 + load.percentile_fraction), fits)
 
 
-def _decode_memory(designs: DisaggregatedDesigns, in_flight: Array, instances: Array) -> Array:
+def decode_memory(designs: DisaggregatedDesigns, in_flight: Array, instances: Array) -> Array:
+    """How far a decode pool oversteps its KV memory or batch limit, as pool.memory_excess."""
     moved = np.moveaxis(in_flight, 1, 0)
     count = np.moveaxis(np.broadcast_to(instances, in_flight.shape), 1, 0)
     excess = memory_excess(
