@@ -114,6 +114,7 @@ class HbmCache:
 
     def release(self, blocks: Blocks, new: Blocks = ()) -> None:
         """The sequence has left: what it held, and new blocks it filled, stay while there is room."""
+        self.trim()  # what peaks have pushed out is gone before there was this room
         held, idle = self.held, self.idle
         for block in reversed(new):
             if block not in held and block not in idle:

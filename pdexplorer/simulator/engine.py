@@ -79,6 +79,7 @@ class Engine:
         self.ramp_s = 0.0
         self.prefill_share = 0.0
         self.freed = False
+        self.eager = True  # may start at once where nothing else happens at this time
         self._on_step = (self._step,)
 
     # --- what comes in ---
@@ -169,7 +170,7 @@ class Engine:
 
     def _attend(self, changes_step: bool) -> None:
         if self.step_end is None:
-            if alone_now(self.env):
+            if self.eager and alone_now(self.env):
                 self._step(None)
                 return
             self.step_end = Call(self.env, self.env.now, self._on_step, AFTER_ARRIVALS)

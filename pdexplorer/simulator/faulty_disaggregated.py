@@ -22,6 +22,11 @@ class FaultyDisaggregated(ManagedDisaggregated):
         super().__init__(*args, **kwargs)
         self.failures: Counter[int] = Counter()
         self.own_queues = [instance.queue for instance in self.prefills]
+        eager = not self.options.faults  # else one event may send an instance several requests
+        for instance in self.prefills:
+            instance.eager = eager
+        for engine in self.engines:
+            engine.eager = eager
         self.calendar = Calendar(self.env, self.options.faults, self)
 
     # --- the calendar's calls ---
@@ -105,6 +110,7 @@ class FaultyDisaggregated(ManagedDisaggregated):
             sequence.prefill_instance = -1
             sequence.prefill_end_s = sequence.transfer_start_s = NAN
             sequence.past_tokens = sequence.cached_tokens
+            sequence.last_token_s = sequence.first_token_s
             self._retry(sequence)
         for index in range(len(self.engines)):
             self._send_pending(index)
@@ -170,8 +176,6 @@ class FaultyDisaggregated(ManagedDisaggregated):
             return
         prefill = self.prefills[sequence.prefill_instance]
         self._abort(sequence)
-        if self.prefill_caches is not None:
-            self.prefill_caches.release(sequence, generated=False)
         prefill.release(sequence)
         sequence.last_token_s = sequence.first_token_s
         self.engines[sequence.decode_instance].submit(sequence)

@@ -51,6 +51,7 @@ class ManagedColocated(Colocated):
             self.router.index = self.caches.index if options.routing == "prefix_aware" else None
         self.backlog = Backlog(spec.timer, spec.instances) if options.refuse_ttft_s is not None else None
         for number, engine in enumerate(self.engines):
+            engine.eager = not options.faults  # one event may send it several
             if self.caches is not None:
                 engine.on_admit = self._on_admit(number, self.caches)
             if self.caches is not None or self.backlog is not None:

@@ -92,6 +92,7 @@ class ManagedDisaggregated(Disaggregated):
         )
         for instance in self.prefills:
             instance.on_admit = self.prefill_caches.admit
+            instance.on_release = self._on_release(self.prefill_caches)
         if options.routing == "prefix_aware":
             self.prefill_router.index = self.prefill_caches.index
             self.decode_router.index = self.decode_caches.index
@@ -102,6 +103,10 @@ class ManagedDisaggregated(Disaggregated):
     @staticmethod
     def _on_admit(number: int, caches: PoolCaches) -> Callable[[Sequence], None]:
         return lambda sequence: caches.admit(number, sequence)
+
+    @staticmethod
+    def _on_release(caches: PoolCaches) -> Callable[[Sequence], None]:
+        return lambda sequence: caches.release(sequence, generated=False)
 
     # --- coming in ---
 
@@ -296,8 +301,6 @@ class ManagedDisaggregated(Disaggregated):
         if self.decode_caches is not None:
             self.decode_caches.prefilled(sequence.decode_instance, sequence)
         super()._deliver(sequence)
-        if self.prefill_caches is not None:
-            self.prefill_caches.release(sequence, generated=False)
 
     def _prefilled_locally(self, sequence: Sequence) -> None:
         if self.decode_caches is not None:
@@ -308,7 +311,6 @@ class ManagedDisaggregated(Disaggregated):
     def _completed(self, sequence: Sequence) -> None:
         prefill, decode = self.prefill_caches, self.decode_caches
         if prefill is not None and decode is not None:
-            prefill.release(sequence, generated=False)
             decode.release(sequence, generated=True)
             came_from = sequence.prefill_instance
             if prefill.options.write_back and came_from >= 0 and not self.prefills[came_from].down:

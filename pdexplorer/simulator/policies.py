@@ -108,11 +108,13 @@ def _admit_head(engine: "Engine", due_blocks: int) -> bool:
     engine.waiting.popleft()
     if not engine.waiting:
         engine.freed = True  # reservations wait while prompts do
-    engine.kv.take(blocks)
     head.target_tokens = tokens
     head.past_tokens = head.cached_tokens
     if engine.on_admit is not None:
+        # It hits what is here before its own memory pushes that out.
+        engine.kv.low = min(engine.kv.low, engine.kv.free - due_blocks)
         engine.on_admit(head)
+    engine.kv.take(blocks)
     head.state = PREFILLING
     engine.prefilling += 1
     engine.admit(head)

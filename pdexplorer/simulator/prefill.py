@@ -45,7 +45,9 @@ class PrefillInstance:
         self.listener = listener
         self.free_blocks = self.low_blocks = spec.kv_blocks
         self.on_admit: Callable[[int, Sequence], None] | None = None  # may raise past_tokens
+        self.on_release: Callable[[Sequence], None] | None = None
         self.down = False
+        self.eager = True  # may start at once where nothing else happens at this time
         self.transfers = 0  # under way after prefill, holding KV here
         self.running: list[Sequence] = []
         self.step_event: Call | None = None
@@ -56,7 +58,7 @@ class PrefillInstance:
     def attend(self) -> None:
         """Something came in, or KV was freed: start if no step runs."""
         if self.step_event is None and not self.down:
-            if alone_now(self.env):
+            if self.eager and alone_now(self.env):
                 self._step(None)
                 return
             self.step_event = Call(self.env, self.env.now, self._on_step, AFTER_ARRIVALS)
@@ -70,6 +72,8 @@ class PrefillInstance:
     def release(self, sequence: Sequence) -> None:
         """The KV of a sequence is no longer needed here."""
         self.free_blocks += self.blocks_of(sequence.input_tokens)
+        if self.on_release is not None:
+            self.on_release(sequence)
         if self.queue:
             self.attend()
 

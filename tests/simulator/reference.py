@@ -32,13 +32,16 @@ class StepEngine:
         self.on_finish, self.on_room = on_finish, on_room
         self.free = spec.kv_blocks
         self.waiting, self.running, self.arrived = [], [], []
-        self.last_token_s = {}
         self.inbound = self.in_transfer = 0
         self.usage = InstanceUsage()
         self.event = None
         self.step = None
         self.start_s = 0.0
         self.notify = False
+        self.on_admit = self.on_prefilled = None
+        self.kv_block_tokens = spec.block_tokens
+        self.low = spec.kv_blocks
+        self.filling = False
 
     @property
     def decodes(self):
@@ -48,6 +51,49 @@ class StepEngine:
 
     def blocks(self, tokens):
         return (tokens + self.spec.block_tokens - 1) // self.spec.block_tokens
+
+    def take(self, blocks):
+        self.free -= blocks
+        self.low = min(self.low, self.free)
+
+    def kv_low_blocks(self, now_s):
+        low, self.low = self.low, self.free
+        return low
+
+    def unreserve(self, sequence, context):
+        self.free += self.blocks(context - 1)
+        self.inbound -= 1
+        sequence.reserved = False
+        if self.waiting:
+            self.wake()
+
+    def evacuate(self):
+        """Sequences with the tokens of whole steps; the step under way is lost."""
+        now_s = self.env.now
+        if self.step is not None:
+            self.account(now_s)
+        lost = []
+        for each in self.running:
+            sequence = each.sequence
+            if each.context is not None:
+                sequence.generated = each.context - sequence.input_tokens
+                sequence.last_token_s = float("nan") if each.last_token_s is None else each.last_token_s
+            lost.append(sequence)
+        for sequence in self.arrived:
+            sequence.last_token_s = sequence.first_token_s
+            lost.append(sequence)
+        lost += self.waiting
+        for sequence in lost:
+            sequence.state = WAITING
+            sequence.reserved = False
+        self.free = self.low = self.spec.kv_blocks
+        self.waiting, self.running, self.arrived = [], [], []
+        self.inbound = self.in_transfer = 0
+        self.event = self.step = None
+        self.notify = False
+        self.usage.enter(BUSY, now_s)
+        self.usage.enter(IDLE, now_s)
+        return lost
 
     def admits(self, blocks):
         empty = self.free == self.spec.kv_blocks
@@ -61,7 +107,7 @@ class StepEngine:
         blocks = self.blocks(context - 1)
         if self.waiting or len(self.running) + self.inbound >= self.spec.max_batch or not self.admits(blocks):
             return False
-        self.free -= blocks
+        self.take(blocks)
         self.inbound += 1
         sequence.reserved = True
         return True
@@ -92,6 +138,8 @@ class StepEngine:
         self.usage.decode_busy_s += (now_s - self.start_s) * (1 - share)
 
     def turn(self, event):
+        if event is not self.event:
+            return
         now_s = self.env.now
         if self.step is not None:
             self.account(now_s)
@@ -127,6 +175,12 @@ class StepEngine:
         if policy == "chunked":
             decoders = self.grow()
             return self.fill(self.spec.chunk_tokens - len(decoders)), decoders
+        if policy == "static":
+            if not self.running:
+                self.filling = True
+            chunks = self.fill(self.spec.chunk_tokens) if self.filling else []
+            self.filling = self.filling and bool(chunks)
+            return (chunks, []) if chunks else ([], self.grow())
         chunks = self.fill(self.spec.chunk_tokens, whole=policy == "unchunked")
         if chunks:
             return chunks, []
@@ -144,13 +198,13 @@ class StepEngine:
             sequence = victim.sequence
             if victim.context is not None:
                 sequence.generated = victim.context - sequence.input_tokens
-                self.last_token_s[sequence.index] = victim.last_token_s
+                sequence.last_token_s = float("nan") if victim.last_token_s is None else victim.last_token_s
             sequence.state = WAITING
             sequence.preemptions += 1
             self.waiting.insert(0, sequence)
         for each in decoders:
             grown = self.blocks(each.context)
-            self.free -= grown - each.held
+            self.take(grown - each.held)
             each.held = grown
         return decoders
 
@@ -172,8 +226,12 @@ class StepEngine:
                 break
             self.waiting.pop(0)
             self.notify = self.notify or not self.waiting
-            self.free -= blocks
-            each = Running(head, blocks, past=head.cached_tokens, target=target)
+            head.past_tokens = head.cached_tokens
+            if self.on_admit is not None:
+                self.on_admit(head)
+            self.take(blocks)
+            new = target - head.past_tokens
+            each = Running(head, blocks, past=head.past_tokens, target=target)
             self.running.append(each)
             if not whole:
                 new = min(budget, new)
@@ -207,6 +265,9 @@ class StepEngine:
     def end_of_step(self, now_s):
         chunks, decoders, _ = self.step
         leaving = []
+        for each in (*decoders, *(each for each, new in chunks if each.past + new == each.target)):
+            if each.sequence.token_s is not None:
+                each.sequence.token_s.append(now_s)
         for each in decoders:
             each.context += 1
             if each.last_token_s is None:
@@ -226,7 +287,9 @@ class StepEngine:
             each.last_token_s = now_s
             if sequence.prefill_end_s != sequence.prefill_end_s:
                 sequence.prefill_end_s = now_s
-            before = self.last_token_s.get(sequence.index)
+            if self.on_prefilled is not None:
+                self.on_prefilled(sequence)
+            before = sequence.last_token_s
             if sequence.generated == 1:
                 sequence.first_token_s = now_s
             else:

@@ -1,0 +1,25 @@
+"""Replications: the same question with other draws, on several processes where there are several."""
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from typing import TypeVar
+
+Result = TypeVar("Result")
+
+
+def replicate(run: Callable[[int], Result], seeds: Sequence[int], processes: int = 1) -> list[Result]:
+    """run(seed) for every seed, in that order; results do not depend on the number of processes.
+
+    With more than one process, run and its results must be picklable: a function of a module, or a
+    functools.partial of one. It should draw what it needs from the seed and return figures, not records.
+    Raises ValueError for fewer than one process.
+    """
+    if processes < 1:
+        raise ValueError(f"processes = {processes} must be at least 1")
+    if processes == 1 or len(seeds) < 2:
+        return [run(seed) for seed in seeds]
+    workers = min(processes, len(seeds))
+    # Spawned, not forked: a fork of a process with threads (a page's) may hang.
+    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
+        return list(pool.map(run, seeds))
