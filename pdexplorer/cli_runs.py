@@ -14,6 +14,7 @@ from pdexplorer.export.per_request import write_per_request
 from pdexplorer.scenario.scenario import Scenario
 from pdexplorer.scenario.settings import apply_settings, shown
 from pdexplorer.study.compare import evaluate as evaluate_scenario
+from pdexplorer.study.confidence import with_confidence
 
 _DEFAULT_REQUESTS = 2000
 _MOST_REQUESTS = 1_000_000
@@ -22,7 +23,7 @@ _MOST_REQUESTS = 1_000_000
 def evaluate(arguments: argparse.Namespace) -> None:
     """The closed form's verdict."""
     scenario, title = scenario_from(arguments.scenario, arguments.settings)
-    evaluation = evaluate_scenario(scenario)
+    evaluation = with_confidence(evaluate_scenario(scenario))
     if arguments.json:
         print(json_text(evaluation.to_json()))
     else:

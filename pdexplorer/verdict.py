@@ -136,14 +136,15 @@ def decide(
     can.
     """
     decided_by = deciding_ratio(basis, ratios, offline)
+    full = offline or basis in ("most_goodput", "equal_gpus")
     if not colocated.feasible or not disaggregated.feasible:
         if colocated.feasible:
             return Verdict("stay_colocated", "feasibility", ratios)
         if disaggregated.feasible:
-            return Verdict("disaggregate", "feasibility", ratios, vetoes=vetoes(rule, disaggregated, offline))
+            return Verdict("disaggregate", "feasibility", ratios, vetoes=vetoes(rule, disaggregated, full))
         return Verdict("infeasible", "feasibility", ratios)
     value = _value(ratios, decided_by)
-    against = vetoes(rule, disaggregated, offline)
+    against = vetoes(rule, disaggregated, full)
     band = band_of(rule, value)
     if band == "disaggregate" and against:
         band = "benchmark_first"
@@ -177,19 +178,20 @@ def band_of(
     return "disaggregate" if ratio >= rule.pays_ratio * _ROUNDING else "benchmark_first"
 
 
-def vetoes(rule: VerdictRule, disaggregated: Outcome, offline: bool = False) -> tuple[str, ...]:
+def vetoes(rule: VerdictRule, disaggregated: Outcome, full: bool = False) -> tuple[str, ...]:
     """Keys of what speaks against splitting at the demand: transfer_share, link_busy, prefill_busy.
 
-    A batch job runs its pools full on purpose and has no TTFT.
+    full: the pools run full on purpose, as in a batch job or where a budget is filled up. A batch job has no
+    TTFT, so no share of it.
     """
     found = []
     share = transfer_share(disaggregated)
-    if share is not None and not offline and share > rule.transfer_share_of_ttft:
+    if share is not None and share > rule.transfer_share_of_ttft:
         found.append("transfer_share")
     use = disaggregated.utilisation or {}
     if use.get("link", 0.0) > rule.link_utilisation:
         found.append("link_busy")
-    if not offline and use.get("prefill_capacity", use.get("prefill", 0.0)) > rule.prefill_utilisation:
+    if not full and use.get("prefill_capacity", use.get("prefill", 0.0)) > rule.prefill_utilisation:
         found.append("prefill_busy")
     return tuple(found)
 

@@ -72,3 +72,10 @@ def test_json_keys_and_null_confidence() -> None:
         "reasons break_even"
     )
     assert set(keys.split()) <= set(answer)
+
+
+@pytest.mark.parametrize("basis", ["most_goodput", "equal_gpus"])
+def test_a_budget_filled_up_runs_its_prefill_pool_full_on_purpose(basis: str) -> None:
+    split = replace(FINE, utilisation={"link": 0.1, "prefill_capacity": 0.99})
+    ratios = Ratios(goodput_per_dollar=1.6)
+    assert decide(RULE, basis, FINE, split, ratios).decision == "disaggregate"  # type: ignore[arg-type]

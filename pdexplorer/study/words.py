@@ -218,3 +218,11 @@ def disagreement(other: str, ratio: float, band: str) -> str:
 
 def limit_named(name: str, text: str) -> str:
     return f"{name.capitalize()}: {text}."
+
+
+def confidence(agreeing: float, low: float | None, high: float | None, undecided: bool) -> str:
+    """How sure, over draws of the efficiencies' spread."""
+    within = "" if low is None or high is None else f"; 90% of draws lie within {number(low)}–{number(high)}×"
+    if undecided:
+        return f"The estimate cannot decide this: benchmark first{within}."
+    return f"{percent(agreeing)} of draws over the measured spread agree{within}."

@@ -1,0 +1,126 @@
+"""How sure the verdict is: the same comparison over draws of the efficiencies within their spread."""
+
+from collections import Counter
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from pdexplorer.catalog.catalog import Catalog, load_catalog
+from pdexplorer.infeasible import Infeasible
+from pdexplorer.scenario.decision_block import VerdictRule
+from pdexplorer.steady.load import load_of
+from pdexplorer.study import words
+from pdexplorer.study.basis import basis_of
+from pdexplorer.study.compare import Evaluation, priced
+from pdexplorer.study.drawn_ratios import drawn_costs
+from pdexplorer.study.score import score_colocated, score_disaggregated
+from pdexplorer.study.space import Space, design_space
+from pdexplorer.study.space_of import close_to_best
+from pdexplorer.study.spread import draw_factors, spreads
+from pdexplorer.verdict import Verdict, band_of
+
+DRAWS = 32
+_WITHIN = 1.15
+"""Designs dearer than the best by more than this do not become the best within the spread."""
+_TAIL = 0.05
+_SURE = 0.8
+
+
+@dataclass(frozen=True)
+class Confidence:
+    """agreeing: share of draws with the verdict's decision. gain_low, gain_high: 5th and 95th percentile of
+    the ratio that decides, None where most draws have none. undecided: they straddle the line below which the
+    decision is to stay, and fewer than 80% of the draws agree.
+    """
+
+    draws: int
+    agreeing: float
+    gain_low: float | None
+    gain_high: float | None
+    undecided: bool
+    decisions: tuple[tuple[str, int], ...]
+    text: str
+
+
+def confidence_of(
+    evaluation: Evaluation, draws: int = DRAWS, seed: int = 0, catalog: Catalog | None = None
+) -> Confidence | None:
+    """None where nothing in play has a spread. The same seed gives the same draws, for any scenario."""
+    scenario = evaluation.scenario
+    catalog = (catalog or load_catalog()).with_overrides(scenario.overrides)
+    space = design_space(scenario, catalog)
+    return _confidence(evaluation, space, draws, seed)
+
+
+def with_confidence(
+    evaluation: Evaluation, draws: int = DRAWS, seed: int = 0, catalog: Catalog | None = None
+) -> Evaluation:
+    """The evaluation with the verdict's confidence filled; as it was where nothing has a spread."""
+    found = confidence_of(evaluation, draws, seed, catalog)
+    if found is None:
+        return evaluation
+    interval = None
+    if found.gain_low is not None and found.gain_high is not None:
+        interval = (found.gain_low, found.gain_high)
+    verdict = replace(
+        evaluation.verdict,
+        confidence=found.agreeing,
+        gain_interval=interval,
+        undecided=found.undecided,
+        sentence=f"{evaluation.verdict.sentence} {found.text}"
+        if found.undecided
+        else evaluation.verdict.sentence,
+    )
+    return replace(evaluation, verdict=verdict)
+
+
+def _confidence(evaluation: Evaluation, space: Space, draws: int, seed: int) -> Confidence | None:
+    spread = spreads(space)
+    if not spread or draws < 1:
+        return None
+    factors = [{}, *(draw_factors(spread, seed, draw) for draw in range(draws))]
+    demand = load_of(space.scenario)
+    basis = basis_of(
+        space.scenario, priced(space), demand.rate_per_s if demand.concurrency is None else demand.concurrency
+    )
+    verdict, rule = evaluation.verdict, space.scenario.verdict
+    whole = verdict.decided_by == "cost_ratio" and not basis.closed
+    costs = drawn_costs(_near(space), basis, factors, whole)
+    with np.errstate(invalid="ignore"):
+        ratio = costs.colocated / costs.disaggregated
+    ratio = ratio[1:] * _anchor(verdict.ratio, float(ratio[0]))
+    cannot = np.isinf(costs.colocated[1:]) & np.isinf(costs.disaggregated[1:])
+    counts = Counter(
+        "infeasible" if neither else _decision(rule, verdict, float(each))
+        for neither, each in zip(cannot, ratio, strict=True)
+    )
+    agreeing = counts[verdict.decision] / draws
+    able = ratio[np.isfinite(ratio) & (ratio > 0.0)]
+    low = high = None
+    if 2 * len(able) >= draws:
+        low, high = (float(q) for q in np.quantile(able, (_TAIL, 1.0 - _TAIL)))
+    straddles = low is not None and high is not None and low < rule.benchmark_ratio <= high
+    undecided = straddles and agreeing < _SURE
+    text = words.confidence(agreeing, low, high, undecided)
+    return Confidence(draws, agreeing, low, high, undecided, tuple(counts.most_common()), text)
+
+
+def _anchor(ratio: float | None, here: float) -> float:
+    """The search over draws leaves out the last refinement of whole fleets: meet the verdict's own ratio."""
+    usable = ratio is not None and np.isfinite(here) and here > 0.0
+    return ratio / here if usable and ratio is not None else 1.0
+
+
+def _decision(rule: VerdictRule, verdict: Verdict, ratio: float) -> str:
+    """As verdict.decide; the vetoes are those of the estimate."""
+    band = band_of(rule, ratio)
+    return "benchmark_first" if band == "disaggregate" and verdict.vetoes and np.isfinite(ratio) else band
+
+
+def _near(space: Space) -> Space:
+    """Only designs that could be the best in some draw, which is most of the time."""
+    load = load_of(space.scenario)
+    colocated, split = score_colocated(space, load), score_disaggregated(space, load)
+    if colocated is None or split is None or isinstance(split, Infeasible):
+        return space
+    return close_to_best(space, colocated, split, priced(space), _WITHIN)

@@ -1,0 +1,109 @@
+"""Costs of both fleets over draws of the efficiencies at once: draws are further designs of one search."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pdexplorer.infeasible import Infeasible
+from pdexplorer.physics.instance import Instance
+from pdexplorer.steady.load import Load, load_of
+from pdexplorer.study.basis import Basis
+from pdexplorer.study.score import (
+    ColocatedScore,
+    DisaggregatedScore,
+    disaggregated_costs,
+    instance_weights,
+    network_weights,
+    score_colocated,
+    score_disaggregated,
+)
+from pdexplorer.study.size_colocated import one_instance_carries
+from pdexplorer.study.space import Space
+from pdexplorer.study.space_of import space_of
+from pdexplorer.study.spread import Key, with_factors
+
+Array = NDArray[np.float64]
+
+_TOGETHER = 8
+"""Draws of one search: pairs of pools grow with the square of their number."""
+_ITERATIONS = 10
+
+
+@dataclass(frozen=True, eq=False)
+class Costs:
+    """What the demand costs each fleet in each draw, (draws,); infinite where a fleet cannot."""
+
+    colocated: Array
+    disaggregated: Array
+
+
+def drawn_costs(space: Space, basis: Basis, draws: Sequence[Mapping[Key, float]], whole: bool) -> Costs:
+    """whole: in whole instances for the demand; else per unit of rate, at unrounded scale."""
+    parts = [
+        _together(space, basis, draws[at : at + _TOGETHER], whole) for at in range(0, len(draws), _TOGETHER)
+    ]
+    return Costs(
+        np.concatenate([part.colocated for part in parts]),
+        np.concatenate([part.disaggregated for part in parts]),
+    )
+
+
+def _together(space: Space, basis: Basis, draws: Sequence[Mapping[Key, float]], whole: bool) -> Costs:
+    many = _many(space, draws)
+    load = load_of(space.scenario)
+    colocated = score_colocated(many, load, _ITERATIONS)
+    split = score_disaggregated(many, load, None, _ITERATIONS)
+    none = np.full(len(draws), np.inf)
+    return Costs(
+        none if colocated is None else _colocated(many, colocated, basis, len(draws), whole),
+        none
+        if split is None or isinstance(split, Infeasible)
+        else _split(many, split, load, basis, len(draws), whole),
+    )
+
+
+def _many(space: Space, draws: Sequence[Mapping[Key, float]]) -> Space:
+    """Every instance once for each draw, draws in front."""
+    roles: list[list[Instance]] = [[], [], []]
+    for factors in draws:
+        changed: dict[int, Instance] = {}
+        for role, instances in zip(roles, (space.colocated, space.prefill, space.decode), strict=True):
+            for instance in instances:
+                if id(instance) not in changed:
+                    changed[id(instance)] = with_factors(instance, factors)
+                role.append(changed[id(instance)])
+    return space_of(space, *roles)
+
+
+def _colocated(space: Space, score: ColocatedScore, basis: Basis, draws: int, whole: bool) -> Array:
+    weight = instance_weights(space, space.colocated, basis.per_dollar)[:, None]
+    if whole:
+        count, _ = basis.instances(one_instance_carries(score), weight, space.scenario.colocated.instances)
+        cost = count * weight
+    else:
+        cost = weight / score.rate_per_s[:, :, 0, 0]
+    cost = np.where(score.fits[:, :, 0, 0], cost, np.inf)
+    return np.asarray(cost.reshape(draws, -1).min(axis=1))
+
+
+def _split(
+    space: Space, score: DisaggregatedScore, load: Load, basis: Basis, draws: int, whole: bool
+) -> Array:
+    per = basis.per_dollar
+    if whole:
+        scenario = space.scenario
+        p = instance_weights(space, space.prefill, per) + network_weights(space, space.prefill, per)
+        d = instance_weights(space, space.decode, per) + network_weights(space, space.decode, per)
+        one_p = score.prefill_rate_per_s[:, :, 0, 0]
+        one_d = np.broadcast_to(score.decode.rate_per_s, score.fits.shape)[:, :, 0, 0]
+        demand = float(load.rate_per_s.item()) * (1.0 - 1e-9)
+        n_p = np.maximum(np.ceil(demand / one_p), 1.0) if (n := scenario.prefill.instances) is None else n
+        n_d = np.maximum(np.ceil(demand / one_d), 1.0) if (m := scenario.decode.instances) is None else m
+        able = score.fits[:, :, 0, 0] & (n_p * one_p >= demand) & (n_d * one_d >= demand)
+        cost = np.where(able, n_p * p[:, None] + n_d * d[None, :], np.inf)
+    else:
+        cost = disaggregated_costs(space, score, per)[:, :, 0, 0]
+    blocks = cost.reshape(draws, len(space.prefill) // draws, draws, len(space.decode) // draws)
+    return np.array([blocks[k, :, k].min() for k in range(draws)])

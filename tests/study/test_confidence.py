@@ -1,0 +1,81 @@
+"""Confidence follows from the spread in the data, and from nothing else."""
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from pdexplorer.catalog import efficiency
+from pdexplorer.scenario.scenario import Scenario
+from pdexplorer.study.compare import evaluate
+from pdexplorer.study.confidence import Confidence, confidence_of, with_confidence
+from pdexplorer.study.spread import slower
+
+SCENARIO = Scenario.model_validate(
+    {
+        "model": {"name": "llama_3_1_70b", "weight_format": "fp8"},
+        "workload": {"input_tokens": 4000, "output_tokens": 300, "rate_per_s": 40},
+        "slo": {"ttft_s": 2, "tpot_ms": 25},
+        "compare": {"basis": "most_goodput"},
+    }
+)
+
+
+def drawn(
+    change: Callable[[float], float], monkeypatch: pytest.MonkeyPatch, scenario: Scenario = SCENARIO
+) -> Confidence | None:
+    """Confidence with every spread in the data changed."""
+    entries = efficiency.load_efficiencies()
+    moved = {part: tuple(_with_spread(entry, change) for entry in found) for part, found in entries.items()}
+    with monkeypatch.context() as patch:
+        patch.setattr(efficiency, "load_efficiencies", lambda: moved)
+        patch.setattr(efficiency, "_inherited", lambda entry, accelerator: entry)
+        return confidence_of(evaluate(scenario, with_break_even=False), draws=16)
+
+
+def _with_spread(entry: Any, change: Callable[[float], float]) -> Any:
+    return replace(entry, fit=replace(entry.fit, spread_fraction=change(entry.fit.spread_fraction)))
+
+
+def test_doubling_the_spread_in_the_data_widens_the_interval(monkeypatch: pytest.MonkeyPatch) -> None:
+    one, two = (drawn(lambda spread, k=k: k * spread, monkeypatch) for k in (1.0, 2.0))
+    assert one is not None
+    assert two is not None
+    assert None not in (one.gain_low, one.gain_high, two.gain_low, two.gain_high)
+    width, twice = (c.gain_high - c.gain_low for c in (one, two))  # type: ignore[operator]
+    assert twice > 1.4 * width
+    assert (one.agreeing, one.decisions, one.gain_low) != (two.agreeing, two.decisions, two.gain_low)
+
+
+def test_without_a_spread_there_is_no_confidence(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert drawn(lambda spread: 0.0, monkeypatch) is None
+
+
+def test_the_same_seed_gives_the_same_draws_and_fills_the_verdict() -> None:
+    evaluation = evaluate(SCENARIO, with_break_even=False)
+    assert evaluation.verdict.confidence is None
+    first, second = (with_confidence(evaluation, draws=8, seed=3).verdict for _ in range(2))
+    assert first == second
+    answer = json.loads(json.dumps(first.to_json(), allow_nan=False))
+    assert 0.0 <= answer["confidence"] <= 1.0
+    low, high = answer["gain_interval"]
+    assert low <= first.ratio <= high  # type: ignore[operator]
+
+
+def test_an_interval_on_both_sides_of_the_line_says_benchmark_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    near_the_line = SCENARIO.model_copy(update={"slo": SCENARIO.slo.model_copy(update={"tpot_ms": 66.0})})
+    found = drawn(lambda spread: 0.3, monkeypatch, near_the_line)
+    assert found is not None
+    assert found.gain_low < 1.1 <= found.gain_high  # type: ignore[operator]
+    assert found.undecided == (found.agreeing < 0.8)
+    assert ("cannot decide" in found.text) == found.undecided
+
+
+def test_slower_parts_take_longer_by_the_factor() -> None:
+    part = efficiency.load_efficiencies()["gemm"][0]
+    changed = slower(part, 2.0, 1.0)
+    assert changed.mfu == pytest.approx(part.mfu / 2.0)
+    assert (changed.mbu, changed.launch_s) == (part.mbu, part.launch_s)
+    assert slower(part, 1.0, 2.0).launch_s == pytest.approx(2.0 * part.launch_s)
