@@ -82,8 +82,12 @@ def break_even_map(
     y_ticks: Sequence[float],
     winner_title: str = "better",
     height: int = 260,
+    picked: str = "",
 ) -> alt.LayerChart:
-    """frame: see `map_frame`. Continuous log axes, with ticks where given, in the units of the titles."""
+    """frame: see `map_frame`. Continuous log axes, with ticks where given, in the units of the titles.
+
+    picked: the name under which a clicked cell's x and y are reported; empty where nothing listens.
+    """
     base = alt.Chart(frame)
     x_axis = alt.Axis(values=list(x_ticks), labelExpr=TOKENS_LABEL, grid=False, labelFlush=False)
     y_axis = alt.Axis(values=list(y_ticks), labelExpr=GBIT_LABEL, grid=False)
@@ -120,6 +124,10 @@ def break_even_map(
         .mark_rect(strokeWidth=0)
         .encode(x=x("x1"), x2="x2:Q", y=y("y1"), y2="y2:Q", color=color, tooltip=tooltip)
     )
+    if picked:
+        cells = cells.add_params(
+            alt.selection_point(name=picked, fields=["x", "y"], on="click", toggle=False)
+        )
     grey = (
         base.transform_filter("datum.row == 'grey'")
         .mark_rect(color=NEITHER)

@@ -75,6 +75,7 @@ def cost_bars(
     ink: str = "#1b1b1f",
     height: int = 96,
     legend: bool = True,
+    tooltip_titles: tuple[str, str, str] = ("fleet", "part", "share of this fleet"),
 ) -> alt.LayerChart:
     """frame: see `cost_frame`. axis_title goes into tooltips: the axis itself has none, its heading says the
     unit.
@@ -98,10 +99,10 @@ def cost_bars(
             else None,
         ),
         tooltip=[
-            alt.Tooltip("fleet:N", title="fleet"),
-            alt.Tooltip("part_text:N", title="part"),
+            alt.Tooltip("fleet:N", title=tooltip_titles[0]),
+            alt.Tooltip("part_text:N", title=tooltip_titles[1]),
             alt.Tooltip("cost:Q", title=axis_title, format=",.4~g"),
-            alt.Tooltip("share:Q", title="share of this fleet", format=".1%"),
+            alt.Tooltip("share:Q", title=tooltip_titles[2], format=".1%"),
         ],
     )
     # White on the four Okabe-Ito hues is too pale on orange; near-black reads on all but the blue.

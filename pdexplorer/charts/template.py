@@ -7,10 +7,13 @@ from typing import Any
 
 import altair as alt
 
+_PADDING = {"left": 2, "right": 2, "top": 4, "bottom": 2}  # pixels; a page's own theme leaves 20 below
+
 _PER_DRAWING = ("data", "datasets", "config", "$schema")
 
 
 def to_template(chart: alt.Chart | alt.LayerChart) -> dict[str, Any]:
     """The chart's Vega-Lite dict without data and look; every layer must read the one frame drawn with it."""
     spec: dict[str, Any] = chart.to_dict()
-    return {key: value for key, value in spec.items() if key not in _PER_DRAWING}
+    kept = {key: value for key, value in spec.items() if key not in _PER_DRAWING}
+    return {"padding": _PADDING, **kept}

@@ -6,16 +6,17 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from pdexplorer.ui.texts import text
+from pdexplorer.ui.answer import Answered
+from pdexplorer.ui.texts import said, text
 
 _COLUMNS = ("fleet", "design", "chosen", "score", "score_unit", "instances", "gpus", "cost", "limit")
 
 
-def candidates_tab(candidates: Iterable[Mapping[str, Any]]) -> None:
-    """candidates: as `evaluate --json` lists them."""
+def candidates_tab(answer: Answered) -> None:
+    """A table of all of them."""
     st.caption(text("candidates.about"))
     st.dataframe(
-        candidate_frame(candidates),
+        candidate_frame(answer.json["candidates"]),
         hide_index=True,
         width="stretch",
         height=420,
@@ -27,7 +28,9 @@ def candidates_tab(candidates: Iterable[Mapping[str, Any]]) -> None:
 
 
 def candidate_frame(candidates: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
-    """One row a design, each fleet's chosen one first, then by score; those ruled out last."""
+    """candidates: as `evaluate --json` lists them. One row a design, each fleet's chosen one first, then by
+    score; those ruled out last.
+    """
     rows = []
     for candidate in candidates:
         limit = candidate["limit"]
@@ -41,7 +44,7 @@ def candidate_frame(candidates: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
                 "instances": _instances(candidate["instances"]),
                 "gpus": candidate["gpus"],
                 "cost": candidate["cost_usd_per_hour"],
-                "limit": "" if limit is None else limit["text"],
+                "limit": "" if limit is None else said(limit["text"]),
             }
         )
     frame = pd.DataFrame(rows, columns=list(_COLUMNS))

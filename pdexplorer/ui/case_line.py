@@ -20,7 +20,8 @@ def case_line(asked: Asked, catalog: Catalog) -> None:
         f" +{len(edited) - _KEYS_SHOWN}" if len(edited) > _KEYS_SHOWN else ""
     )
     note = f" · *{plain(text('case.edited', keys=shown))}*" if edited else ""
-    st.caption(f"{line}{note}")
+    with st.container(key="case"):
+        st.caption(f"{line}{note}")
 
 
 def case_text(scenario: Scenario, catalog: Catalog) -> str:
@@ -61,7 +62,7 @@ def slo_text(scenario: Scenario) -> str:
     ]
     if not limits or scenario.workload.mode == "offline":
         return text("case.slo_none")
-    return f"{', '.join(limits)} at P{slo.percentile:g}"
+    return text("case.slo", limits=", ".join(limits), percentile=f"{slo.percentile:g}")
 
 
 def _device(identifier: str, catalog: Catalog) -> str:

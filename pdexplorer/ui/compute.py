@@ -4,6 +4,9 @@ Keys are the scenario as canonical JSON and the model version; results live in `
 out the object itself where `cache_data` would copy it on every rerun.
 """
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 import streamlit as st
 
@@ -28,8 +31,10 @@ def presets() -> Presets:
     return load_presets()
 
 
-def evaluated(scenario: Scenario) -> Evaluation:
-    """The answer to a scenario, from the cache where it has been asked before."""
+def evaluated(scenario: Scenario) -> tuple[Evaluation, Mapping[str, Any]]:
+    """The answer to a scenario and the same as `evaluate --json` writes it, from the cache where it has been
+    asked before.
+    """
     return _evaluated(scenario.model_dump_json(), MODEL_VERSION)
 
 
@@ -60,8 +65,9 @@ def catalog_for(scenario: Scenario) -> Catalog:
 
 
 @st.cache_resource(max_entries=512, show_spinner=False)
-def _evaluated(scenario_json: str, version: str) -> Evaluation:
-    return evaluate(Scenario.model_validate_json(scenario_json))
+def _evaluated(scenario_json: str, version: str) -> tuple[Evaluation, Mapping[str, Any]]:
+    found = evaluate(Scenario.model_validate_json(scenario_json))
+    return found, found.to_json()
 
 
 @st.cache_resource(max_entries=256, show_spinner=False)

@@ -50,7 +50,7 @@ def take_edits() -> list[dict[str, Any] | str]:
 
 def _is_echo(widget: str, alone: bool) -> bool:
     """A change that comes alone is the visitor's own, unless it follows the page's at once."""
-    value, now = st.session_state[widget], time.monotonic()
+    value, now = st.session_state.get(widget), time.monotonic()
     return any(
         value == before and (not alone or now - at < _ECHO_S) for before, at in _echoes().get(widget, ())
     )

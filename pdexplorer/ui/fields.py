@@ -8,7 +8,8 @@ import streamlit as st
 from pdexplorer.catalog.catalog import Catalog
 from pdexplorer.scenario.keys import Key, keys
 from pdexplorer.ui.edits import follow, queue_settings
-from pdexplorer.ui.texts import choice_text, text
+from pdexplorer.ui.formats import unit_text
+from pdexplorer.ui.texts import choice_text, described, text
 
 
 def field_input(name: str, value: Any, catalog: Catalog) -> None:
@@ -56,7 +57,8 @@ def choose(label: str, key: Key, value: Any, catalog: Catalog, changed: Mapping[
     if shown not in options:
         options = [shown, *options]
     follow(changed["key"], shown)
-    st.selectbox(label, options, format_func=lambda o: names.get(o) or choice_text(key.name, o), **changed)
+    shown_as = {option: names.get(option) or choice_text(key.name, option) for option in options}
+    st.selectbox(label, options, format_func=shown_as.__getitem__, **changed)
 
 
 def catalogue_names(kind: str, catalog: Catalog) -> Mapping[str, str]:
@@ -67,12 +69,24 @@ def catalogue_names(kind: str, catalog: Catalog) -> Mapping[str, str]:
 
 def field_help(key: Key) -> str:
     """Description, what is allowed and the key as links write it."""
-    described = key.description.replace("$", "\\$").replace("[", "\\[")
+    words = described(key.name, key.description).replace("$", "\\$").replace("[", "\\[")
     if key.type in ("choice", "flag", "names") or key.catalogue:
-        return text("input.list_help", description=described, key=key.name)
-    return text(
-        "input.auto_help", description=described, allowed=key.allowed.replace("$", "\\$"), key=key.name
-    )
+        return text("input.list_help", description=words, key=key.name)
+    return text("input.auto_help", description=words, allowed=allowed_text(key), key=key.name)
+
+
+def allowed_text(key: Key) -> str:
+    """What a typed field takes: "a number above 0 to 100 s, or none"."""
+    if key.type == "text":
+        words = text("allowed.currency" if key.field == "currency" else "allowed.text")
+    else:
+        words = text(f"allowed.{key.type}")
+        if key.minimum is not None:
+            words += text("allowed.above" if key.open_minimum else "allowed.from", low=f"{key.minimum:,.10g}")
+        if key.maximum is not None:
+            words += text("allowed.to", high=f"{key.maximum:,.10g}")
+        words += f" {unit_text(key.unit)}" if key.unit else ""
+    return words + (text("allowed.or_word", word=key.word) if key.word else "")
 
 
 def number_text(value: Any) -> str:

@@ -16,11 +16,13 @@ from pdexplorer.charts.template import to_template
 from pdexplorer.charts.theme import PARTS
 from pdexplorer.study.map import MapResult
 from pdexplorer.ui.formats import number, percent
-from pdexplorer.ui.texts import plain, text
+from pdexplorer.ui.texts import language, plain, text
 
 FLEETS = ("colocated", "disaggregated")
-MAP_HEIGHT = 262
-_COST_HEIGHT = {1: 78, 2: 104}  # axis and padding lie inside the height a page gives a chart
+MAP_KEY, PICKED = "chart.map", "picked"
+MAP_HEIGHT = 240
+MAP_HEIGHT_WITH_INTRO = 190
+_COST_HEIGHT = {1: 56, 2: 78}  # axis and padding lie inside the height a page gives a chart
 
 X_TICKS = (
     100,
@@ -62,54 +64,62 @@ def cost_figure(answer: Mapping[str, Any], whys: Mapping[str, str], kind: str) -
     frame = cost_frame(costs, fleet_texts(), part_texts(), rate)
     st.vega_lite_chart(
         frame,
-        cost_template(text("cost.axis", currency=currency), dark(), len(costs)),
+        cost_template(currency, dark(), len(costs), language()),
         alt=_cost_alt(frame, currency),
         key="chart.cost",
     )
 
 
-def map_figure(result: MapResult, here: tuple[float, float], kind: str) -> None:
-    """The break-even map with where the scenario stands."""
-    title = text("map.title", kind=text(f"kind.{kind}"))
-    st.markdown(
-        f"**{title}**",
-        help=text("map.caption", basis=text(f"map.{result.gain_key}")),
-    )
+def map_figure(result: MapResult, here: tuple[float, float], height: int) -> None:
+    """The break-even map with where the scenario stands; a cell can be picked, see `picked_cell`."""
     x, y = np.asarray(result.x_values, float), np.asarray(result.y_values, float)
-    gain = np.asarray(result.gain, float)
-    frame = map_frame(
-        x,
-        y,
-        gain,
+    won = float(np.mean(np.asarray(result.winner, dtype=object) == "disaggregated"))
+    st.vega_lite_chart(
+        placed_frame(result, here),
+        map_template(_within(X_TICKS, x), _within(Y_TICKS, y), height, language()),
+        alt=text("map.alt", share=percent(won), x=number(here[0]), y=number(here[1])),
+        key=MAP_KEY,
+        on_select="rerun",
+        selection_mode=[PICKED],
+    )
+
+
+def placed_frame(result: MapResult, here: tuple[float, float]) -> pd.DataFrame:
+    """All marks of the map as its template wants them."""
+    return map_frame(
+        np.asarray(result.x_values, float),
+        np.asarray(result.y_values, float),
+        np.asarray(result.gain, float),
         result.winner,
         result.contours,
         here,
         winner_texts(),
         text("map.here"),
     )
-    won = float(np.mean(np.asarray(result.winner, dtype=object) == "disaggregated"))
-    st.vega_lite_chart(
-        frame,
-        map_template(_within(X_TICKS, x), _within(Y_TICKS, y)),
-        alt=text("map.alt", share=percent(won), x=number(here[0]), y=number(here[1])),
-        key="chart.map",
-    )
 
 
 @st.cache_resource(max_entries=32, show_spinner=False)
-def cost_template(axis_title: str, is_dark: bool, bars: int) -> dict[str, Any]:
+def cost_template(currency: str, is_dark: bool, bars: int, language: str) -> dict[str, Any]:
     """Vega-Lite of the cost bars, without data."""
     empty = pd.DataFrame({column: [] for column in COST_COLUMNS})
     ink = "#f2f2f5" if is_dark else "#1b1b1f"
     height = _COST_HEIGHT[bars]
     chart = cost_bars(
-        empty, part_texts=part_texts(), axis_title=axis_title, ink=ink, height=height, legend=False
+        empty,
+        part_texts=part_texts(),
+        axis_title=text("cost.axis", currency=currency),
+        ink=ink,
+        height=height,
+        legend=False,
+        tooltip_titles=(text("cost.fleet"), text("cost.part"), text("cost.share")),
     )
     return to_template(chart)
 
 
 @st.cache_resource(max_entries=32, show_spinner=False)
-def map_template(x_ticks: tuple[float, ...], y_ticks: tuple[float, ...]) -> dict[str, Any]:
+def map_template(
+    x_ticks: tuple[float, ...], y_ticks: tuple[float, ...], height: int, language: str
+) -> dict[str, Any]:
     """Vega-Lite of the break-even map, without data."""
     empty = pd.DataFrame({column: [] for column in MAP_COLUMNS})
     return to_template(
@@ -121,7 +131,8 @@ def map_template(x_ticks: tuple[float, ...], y_ticks: tuple[float, ...]) -> dict
             x_ticks=x_ticks,
             y_ticks=y_ticks,
             winner_title=text("map.winner"),
-            height=MAP_HEIGHT,
+            height=height,
+            picked=PICKED,
         )
     )
 
@@ -154,7 +165,9 @@ def _cost_heading(currency: str, kind: str) -> str:
         f"margin-right:.35em;background:{PARTS[part]}'></span>{words}</span>"
         for part, words in part_texts().items()
     )
-    return f"<div style='display:flex;flex-wrap:wrap;gap:.1rem 1rem'><b>{title}</b>{keys}</div>"
+    return (
+        f"<div style='display:flex;flex-wrap:wrap;gap:.1rem 1rem;font-size:.9rem'><b>{title}</b>{keys}</div>"
+    )
 
 
 def _money_note(answer: Mapping[str, Any]) -> str:

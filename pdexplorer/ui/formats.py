@@ -1,6 +1,13 @@
 """Numbers as the page writes them: three digits, thousands separated, with their unit."""
 
-_UNITS = {"/s": "req/s", "requests/s": "req/s", "$/h": "USD/h"}
+_UNITS = {
+    "/s": "req/s",
+    "requests/s": "req/s",
+    "$/h": "USD/h",
+    "$/kWh": "USD/kWh",
+    "$/NIC/h": "USD/NIC/h",
+    "requests in flight": "req",
+}
 
 
 def number(value: float) -> str:
@@ -31,8 +38,8 @@ def percent_change(value: float) -> str:
 
 
 def seconds_text(value_s: float) -> str:
-    """Seconds: milliseconds below a tenth."""
-    return f"{value_s * 1e3:.0f} ms" if value_s < 0.1 else f"{number(value_s)} s"
+    """Seconds: milliseconds below one."""
+    return ms_text(value_s) if value_s < 1 else f"{number(value_s)} s"
 
 
 def ms_text(value_s: float) -> str:
@@ -44,9 +51,19 @@ def with_unit(value: float, unit: str) -> str:
     """A number and its unit; a share reads as a percentage."""
     if unit in ("", "fraction", "ratio", "share"):
         return percent(value) if 0 <= value <= 1 else number(value)
-    return f"{number(value)} {_UNITS.get(unit, unit)}"
+    return f"{number(value)} {unit_text(unit)}"
+
+
+def unit_text(unit: str) -> str:
+    """A unit as the page writes it."""
+    return _UNITS.get(unit, unit)
 
 
 def tokens_text(value: float) -> str:
     """A mean length: 4,000 or 12.5k beyond a hundred thousand."""
     return f"{value / 1000:,.4g}k" if value >= 100_000 else f"{value:,.6g}"
+
+
+def money_per_hour(value: float) -> str:
+    """A price an hour: cents below a hundred."""
+    return f"{value:,.2f}" if value < 100 else f"{value:,.0f}"

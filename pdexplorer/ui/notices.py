@@ -4,7 +4,7 @@ import streamlit as st
 
 from pdexplorer.scenario.presets import Presets
 from pdexplorer.ui.state import Asked
-from pdexplorer.ui.texts import plain, text
+from pdexplorer.ui.texts import plain, said, text
 
 _SHOWN = 8
 
@@ -22,7 +22,7 @@ def notices(asked: Asked, presets: Presets) -> None:
 
 def _box(head: str, lines: list[str], icon: str) -> None:
     more = [f"… +{len(lines) - _SHOWN}"] if len(lines) > _SHOWN else []
-    shown = [plain(line) for line in lines[:_SHOWN]] + more
+    shown = [plain(said(line)) for line in lines[:_SHOWN]] + more
     if head and len(shown) == 1:
         words = f"{head} {shown[0]}"
     elif head:

@@ -11,7 +11,7 @@ from pdexplorer.metrics.money import price_of
 from pdexplorer.scenario.scenario import Scenario
 from pdexplorer.ui.edits import follow, queue_settings
 from pdexplorer.ui.fields import catalogue_names, number_text
-from pdexplorer.ui.texts import plain, text
+from pdexplorer.ui.texts import plain, said, text
 
 _NAMED_KEY = re.compile(r"overrides\.([A-Za-z0-9_-]+)\.([A-Za-z0-9_]+)")
 
@@ -53,7 +53,7 @@ def why_text(limit: Infeasible, catalog: Catalog) -> str:
     names = ", ".join(
         f"{_name(identifier, catalog)} {figure_label(figure)}" for identifier, figure in missing
     )
-    return text("notice.missing_why", what=names) if missing else limit.text
+    return text("notice.missing_why", what=names) if missing else said(limit.text)
 
 
 def ask_for_missing(figures: Iterable[tuple[str, str]], catalog: Catalog) -> None:

@@ -48,7 +48,7 @@ def replay(wanted: Replay) -> ReplayResult:
 @st.cache_resource(max_entries=16, show_spinner=False)
 def _replay(wanted: Replay, version: str) -> ReplayResult:
     scenario = Scenario.model_validate_json(wanted.scenario_json)
-    evaluation = compute.evaluated(scenario)
+    evaluation, _ = compute.evaluated(scenario)
     catalog = compute.catalog_for(scenario)
     requests = _requests(wanted, scenario)
     closed = scenario.workload.arrivals == "closed_loop" and not wanted.trace

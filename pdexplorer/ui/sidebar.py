@@ -10,9 +10,10 @@ from pdexplorer.scenario.keys import keys
 from pdexplorer.scenario.presets import Presets
 from pdexplorer.ui.edits import follow, queue_preset, queue_settings
 from pdexplorer.ui.fields import as_float, field_help, field_input, log_steps, number_text
+from pdexplorer.ui.language import language_switch
 from pdexplorer.ui.overrides import figures_set_by_hand, prices_set_by_hand
 from pdexplorer.ui.state import Asked
-from pdexplorer.ui.texts import text
+from pdexplorer.ui.texts import preset_texts, text
 
 _LOG_RANGE = {
     "workload.input_tokens": (100, 1_000_000),
@@ -50,6 +51,7 @@ def sidebar(asked: Asked, presets: Presets, catalog: Catalog) -> None:
     """All inputs. Folded groups build their widgets only while open."""
     values = flat_values(asked)
     with st.sidebar:
+        language_switch()
         _preset(asked, presets)
         for name in FIRST_SCREEN[:4]:
             if name == "workload.prefix_hit_fraction":
@@ -96,12 +98,13 @@ def group_fields(group: str) -> tuple[str, ...]:
 
 def _preset(asked: Asked, presets: Presets) -> None:
     follow("in.preset", asked.preset.name)
+    titles = {name: preset_texts(preset)[0] for name, preset in presets.items()}
     st.selectbox(
         text("input.preset"),
         list(presets),
         key="in.preset",
-        format_func=lambda name: presets[name].title,
-        help=asked.preset.why.replace("$", "\\$"),
+        format_func=titles.__getitem__,
+        help=preset_texts(asked.preset)[1].replace("$", "\\$"),
         on_change=lambda: queue_preset("in.preset", st.session_state["in.preset"]),
     )
 

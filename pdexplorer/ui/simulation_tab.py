@@ -10,10 +10,11 @@ import streamlit as st
 from pdexplorer.charts.latency import COLUMNS, latency_distribution, latency_frame
 from pdexplorer.charts.template import to_template
 from pdexplorer.scenario.scenario import Scenario
+from pdexplorer.ui.answer import Answered
 from pdexplorer.ui.figures import FLEETS, fleet_texts
 from pdexplorer.ui.formats import number, percent
 from pdexplorer.ui.replay import Replay, ReplayResult, replay
-from pdexplorer.ui.texts import plain, text
+from pdexplorer.ui.texts import language, plain, said, text
 from pdexplorer.ui.trace_input import trace_input
 
 MAX_REQUESTS = 5000
@@ -21,8 +22,9 @@ _DEFAULT_REQUESTS = 1000
 _QUANTILES = (0.5, 0.95, 0.99)
 
 
-def simulation_tab(scenario: Scenario, evaluation: Any, whys: Mapping[str, str]) -> None:
+def simulation_tab(answer: Answered) -> None:
     """Asks what to replay, runs it on request, shows the last run while it still belongs to the scenario."""
+    scenario, evaluation, whys = answer.scenario, answer.evaluation, answer.whys
     st.caption(text("simulation.about"))
     fleets = {"colocated": evaluation.colocated_fleet, "disaggregated": evaluation.disaggregated_fleet}
     for fleet in FLEETS:
@@ -48,19 +50,19 @@ def simulation_tab(scenario: Scenario, evaluation: Any, whys: Mapping[str, str])
         try:
             result = replay(wanted)
         except ValueError as error:
-            st.error(plain(str(error)), icon=":material/error:")
+            st.error(plain(said(str(error))), icon=":material/error:")
             return
     _show(result, wanted, scenario)
 
 
 def _ask(scenario: Scenario) -> Replay | None:
-    sources = ("scenario", "trace")
+    sources = {source: text(f"simulation.source_{source}") for source in ("scenario", "trace")}
     source = st.segmented_control(
         text("simulation.source"),
-        sources,
-        default=sources[0],
+        list(sources),
+        default="scenario",
         required=True,
-        format_func=lambda s: text(f"simulation.source_{s}"),
+        format_func=sources.__getitem__,
         key="simulation.source",
     )
     if source == "trace":
@@ -157,14 +159,14 @@ def _distribution(what: str, values_s: Mapping[str, Any], limit_s: float | None,
     limit = "" if limit_s is None else text("simulation.limit", value=f"{number(limit_s * 1e3)} ms")
     st.vega_lite_chart(
         frame,
-        _latency_template(text(x_text), limit),
+        _latency_template(text(x_text), limit, language()),
         alt=text("simulation.latency_alt", what=what, parts=" ".join(sentences)),
         key=f"chart.{what.lower()}",
     )
 
 
 @st.cache_resource(max_entries=32, show_spinner=False)
-def _latency_template(x_title: str, limit_text: str) -> dict[str, Any]:
+def _latency_template(x_title: str, limit_text: str, language: str) -> dict[str, Any]:
     empty = pd.DataFrame({column: [] for column in COLUMNS})
     return to_template(
         latency_distribution(

@@ -1,7 +1,6 @@
 """Where the numbers on the page come from: every figure in use with unit, kind and source."""
 
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -9,13 +8,15 @@ import streamlit as st
 from pdexplorer.catalog.catalog import Catalog
 from pdexplorer.catalog.figure import Figure
 from pdexplorer.scenario.scenario import Scenario
+from pdexplorer.ui.answer import Answered
 from pdexplorer.ui.fields import number_text
 from pdexplorer.ui.overrides import figure_label
 from pdexplorer.ui.texts import text
 
 
-def sources_tab(scenario: Scenario, evaluation: Any, catalog: Catalog) -> None:
+def sources_tab(answer: Answered) -> None:
     """What the answer rests on, then the catalogue's figures of everything the scenario names."""
+    scenario, evaluation, catalog = answer.scenario, answer.evaluation, answer.catalog
     st.caption(text("sources.about"))
     lines = list(evaluation.sources)
     if lines:

@@ -14,7 +14,16 @@ _COMPACT = """
 [data-testid="stSidebarUserContent"] [data-testid="stVerticalBlock"] {gap: .55rem;}
 [data-testid="stMainBlockContainer"] [data-testid="stVerticalBlock"] {gap: .6rem;}
 [data-testid="stMainBlockContainer"] {padding-left: 2rem; padding-right: 2rem;}
-@media (max-width: 640px) {[data-testid="stMainBlockContainer"] {padding-left: 1rem; padding-right: 1rem;}}
+@media (max-width: 640px) {
+  [data-testid="stMainBlockContainer"] {padding-left: 1rem; padding-right: 1rem;}
+  [data-testid="stMainBlockContainer"] div:has(> .st-key-verdict) {order: -1;}
+}
+.st-key-intro {border-left: 3px solid #7a5cc0; padding-left: .8rem;}
+.st-key-intro [data-testid="stCaptionContainer"] p {line-height: 1.4;}
+.st-key-in-lang button {min-height: 1.6rem; padding: .05rem .7rem;}
+.st-key-in-preset [data-baseweb="select"] {font-size: .85rem;}
+.st-key-map-heading button {min-height: 1.6rem; padding: .05rem .6rem;}
+.st-key-map-heading {min-height: 1.75rem;}
 [class*="st-key-ask-"] {padding: .35rem .9rem;}
 .st-key-verdict [data-testid="stMarkdownContainer"] p {font-size: .92rem; line-height: 1.45;}
 .st-key-verdict h4 {padding: 0 0 .5rem 0; font-size: 1.15rem; line-height: 1.35;}

@@ -10,7 +10,7 @@ import streamlit as st
 from numpy.typing import NDArray
 
 from pdexplorer.ui.formats import number, tokens_text
-from pdexplorer.ui.texts import plain, text
+from pdexplorer.ui.texts import plain, said, text
 from pdexplorer.workload.requests import Requests
 from pdexplorer.workload.traces import read_trace
 
@@ -42,7 +42,7 @@ def trace_input() -> Trace | None:
     try:
         digest, requests = _hold(content, Path(name).suffix or ".csv", name)
     except ValueError as error:
-        st.error(text("trace.bad", why=plain(str(error))), icon=":material/error:")
+        st.error(text("trace.bad", why=plain(said(str(error)))), icon=":material/error:")
         return None
     count = len(requests)
     st.caption(

@@ -16,6 +16,7 @@ from pdexplorer.ui.formats import (
     seconds_text,
     with_unit,
 )
+from pdexplorer.ui.reason_texts import because_and_but
 from pdexplorer.ui.texts import plain, text
 from pdexplorer.verdict import band_of
 
@@ -28,37 +29,42 @@ DECISIONS: Mapping[str, tuple[str, str]] = {
 }
 """Icon and colour of each decision; the words always stand beside them."""
 
-_REASONS, _FLIPS = 3, 3
+_FLIPS = 3
 
 Answer = Mapping[str, Any]
 """An evaluation as `evaluate --json` writes it."""
 
 
-def verdict_view(answer: Answer, whys: Mapping[str, str], here: Mapping[str, float]) -> None:
+def verdict_view(evaluation: Any, answer: Answer, whys: Mapping[str, str], here: Mapping[str, float]) -> None:
     """The verdict's box. whys: per fleet that cannot run, the limit in words; here: see `flips_text`."""
     verdict = answer["verdict"]
     icon, color = (":material/help:", "gray") if unknown(answer) else DECISIONS[verdict["decision"]]
     with st.container(border=True, key="verdict", gap="xsmall"):
-        st.markdown(f"#### {icon} :{color}[{title(verdict, answer)}]: {sentence(answer, whys)}")
+        said = text(
+            "verdict.line", title=f":{color}[{title(verdict, answer)}]", sentence=sentence(answer, whys)
+        )
+        st.markdown(f"#### {icon} {said}")
         if unknown(answer):
             return
         lines = []
-        reasons = " ".join(plain(reason) for reason in reasons_shown(answer, whys))
-        if reasons:
-            lines.append(f"**{text('verdict.because')}** {reasons}")
+        because, but = because_and_but(evaluation.verdict)
+        parts = []
+        for head, sentences in ((_because(verdict), because), ("verdict.but", but)):
+            if sentences:
+                parts.append(f"**{text(head)}** " + " ".join(plain(words) for words in sentences))
+        if parts:
+            lines.append(" ".join(parts))
         if verdict["vetoes"]:
             vetoes = "; ".join(plain(veto_text(veto)) for veto in verdict["vetoes"])
-            lines.append(f"**{text('verdict.vetoes')}** {vetoes}.")
-        flips = flips_text(answer, here)
-        lines.append(f"**{text('verdict.flips')}** {flips}." if flips else text("verdict.no_flip"))
+            lines.append(f"**{text('verdict.vetoes')}** {vetoes}{text('verdict.end')}")
+        if verdict["confidence"] is not None:
+            lines.append(text("verdict.confidence", percent=percent(verdict["confidence"])))
+        lines.append(flips_text(answer, here) or text("verdict.no_flip"))
         st.markdown("  \n".join(lines))
 
 
-def reasons_shown(answer: Answer, whys: Mapping[str, str]) -> list[str]:
-    """The weightiest reasons, without a limit that the sentence above them has just named."""
-    said = [why for why in whys.values() if why]
-    texts = [str(reason["text"]) for reason in answer["verdict"]["reasons"]]
-    return [words for words in texts if not any(why in words for why in said)][:_REASONS]
+def _because(verdict: Mapping[str, Any]) -> str:
+    return "verdict.facts" if verdict["decision"] == "benchmark_first" else "verdict.because"
 
 
 def title(verdict: Mapping[str, Any], answer: Answer) -> str:
@@ -122,27 +128,37 @@ def unknown(answer: Answer) -> str:
 
 
 def flips_text(answer: Answer, here: Mapping[str, float]) -> str:
-    """The nearest flips along the sliders, joined by "or". here: where the scenario stands, by key.
-
-    A break-even says on which side splitting pays; the answer flips on crossing it from here.
+    """The nearest flips along the sliders, those that lead to one decision together. here: where the
+    scenario stands, by key.
     """
-    verdict = answer["verdict"]
-    found: list[tuple[float, str]] = []
-    for flip in verdict["break_even"]:
+    found: list[tuple[float, str, str]] = []
+    for flip in answer["verdict"]["break_even"]:
         value, key = flip["value"], str(flip["key"])
         if value is None:
             continue
         stand = here.get(key)
-        if stand is None or stand <= 0 or value <= 0:
-            pays = verdict["decision"] != "stay_colocated"
-            side, distance = "below" if (flip["direction"] == "above") == pays else "above", math.inf
-        else:
-            side, distance = "below" if stand > value else "above", abs(math.log(value / stand))
+        known = stand is not None and stand > 0 and value > 0
+        distance = abs(math.log(value / stand)) if known and stand else math.inf
         label = flip_label(key)
         unit = "" if label.endswith(str(flip["unit"])) else str(flip["unit"])
-        found.append((distance, text(f"flip.{side}", what=plain(label), value=plain(with_unit(value, unit)))))
-    nearest = [words for _, words in sorted(found, key=lambda pair: pair[0])]
-    return " or ".join(nearest[:_FLIPS])
+        side = flip.get("then_direction") or _side(flip, stand, answer)
+        words = text(f"flip.{side}", what=plain(label), value=plain(with_unit(value, unit)))
+        found.append((distance, str(flip.get("then") or ""), words))
+    nearest = sorted(found, key=lambda item: item[0])[:_FLIPS]
+    sentences = []
+    for then in dict.fromkeys(item[1] for item in nearest):
+        ways = text("verdict.or").join(words for _, to, words in nearest if to == then)
+        head = text("verdict.flips_to", decision=text(f"verdict.{then}")) if then else text("verdict.flips")
+        sentences.append(f"**{head}** {ways}{text('verdict.end')}")
+    return " ".join(sentences)
+
+
+def _side(flip: Mapping[str, Any], stand: float | None, answer: Answer) -> str:
+    """On which side of the break-even the answer is another one than here."""
+    if stand is not None and stand > 0 and flip["value"] > 0:
+        return "below" if stand > flip["value"] else "above"
+    pays = answer["verdict"]["decision"] != "stay_colocated"
+    return "below" if (flip["direction"] == "above") == pays else "above"
 
 
 def flip_label(key: str) -> str:
@@ -153,7 +169,7 @@ def flip_label(key: str) -> str:
         label = text(f"field.{key}")
     except KeyError:
         return key
-    label = label.partition(" (")[0]
+    label = label.partition(" (")[0].partition("（")[0]
     return label if label[:2].isupper() else label[0].lower() + label[1:]
 
 
@@ -198,9 +214,9 @@ def _latency(label: str, split: Answer, colocated: Answer, key: str, shown: Any,
     _metric(
         label,
         kind,
-        text("metric.cannot") if best is None else shown(best),
+        _none(split, colocated) if best is None else shown(best),
         None if value is None or not base else value / base - 1,
-        _alone(value, base) or text("metric.against", value=shown(base)),
+        _alone(split, colocated, value, base) or text("metric.against", value=shown(base)),
     )
 
 
@@ -214,7 +230,7 @@ def _gpus(split: Answer, colocated: Answer, kind: str) -> None:
         kind,
         shown,
         None if value is None or not base else value / base - 1,
-        _alone(value, base) or text("metric.against", value=number(base)),
+        _alone(split, colocated, value, base) or text("metric.against", value=number(base)),
     )
 
 
@@ -233,10 +249,17 @@ def _metric(label: str, kind: str, value: str, change: float | None, note: str) 
     )
 
 
-def _alone(value: float | None, base: float | None) -> str:
+def _alone(split: Answer, colocated: Answer, value: float | None, base: float | None) -> str:
+    if value is None and base is None:
+        able = split["feasible"] or colocated["feasible"]
+        return text("metric.not_asked" if able else "metric.neither")
     if value is None:
-        return text("metric.neither" if base is None else "metric.colocated_only")
+        return text("metric.colocated_only")
     return text("metric.split_only") if base is None else ""
+
+
+def _none(split: Answer, colocated: Answer) -> str:
+    return "–" if split["feasible"] or colocated["feasible"] else text("metric.cannot")
 
 
 def _p95(fleet: Answer, key: str) -> float | None:

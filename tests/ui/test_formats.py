@@ -18,7 +18,7 @@ def test_shares_and_changes():
 
 
 def test_times_carry_their_unit():
-    assert seconds_text(0.0441) == "44 ms"
+    assert seconds_text(0.0441) == "44.1 ms"
     assert seconds_text(1.534) == "1.53 s"
 
 

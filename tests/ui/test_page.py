@@ -185,14 +185,10 @@ def test_simulation_runs_on_request_and_goes_stale():
     assert len(page.dataframe) == 0
 
 
-@pytest.mark.parametrize(("tab", "frames"), [("Candidates", 1), ("Sources", 2), ("Link", 0)])
+@pytest.mark.parametrize(("tab", "frames"), [("candidates", 1), ("sources", 2), ("share", 0)])
 def test_other_tabs_work_only_while_open(tab, frames):
-    page = visit()
-    assert not page.dataframe
-    page.session_state["tabs"] = tab
-    page.run()
-    assert not page.exception
-    assert len(page.dataframe) == frames
+    assert not visit().dataframe
+    assert len(visit(view=tab).dataframe) == frames
 
 
 def test_a_pasted_trace_is_replayed_and_a_broken_one_refused():
@@ -210,3 +206,23 @@ def test_a_pasted_trace_is_replayed_and_a_broken_one_refused():
     page.text_area(key="trace.text").set_value(rows + "not,a,row\n").run()
     assert not page.exception
     assert "trace cannot be read" in page.error[0].value
+
+
+def test_the_browsers_language_or_the_links():
+    page = visit(lang="zh", preset="short_chat_h100")
+    assert "保持同构部署" in verdict(page)
+    assert all("估算" in metric.label for metric in page.metric)
+    change(page, "workload.output_tokens", 160.0)
+    assert address(page)["lang"] == "zh"
+    page.button_group(key="in.lang").set_value("en").run()
+    assert "Stay colocated" in verdict(page)
+    assert address(page)["lang"] == "en"
+    assert address(page)["workload.output_tokens"] == "160"
+
+
+def test_a_first_visit_explains_itself_until_it_is_told_to_stop(opened):
+    page = visit()
+    assert any("two pools" in caption.value for caption in page.caption)
+    page.button(key="intro.dismiss").click().run()
+    assert not any("two pools" in caption.value for caption in page.caption)
+    assert not any("two pools" in caption.value for caption in visit(preset="rag_h100").caption)

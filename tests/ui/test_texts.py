@@ -1,13 +1,22 @@
 import re
 from pathlib import Path
+from string import Formatter
 
 import pytest
 
 from pdexplorer.scenario.keys import keys
+from pdexplorer.scenario.presets import load_presets
+from pdexplorer.ui import texts
+from pdexplorer.ui.chinese_presets import PRESETS
 from pdexplorer.ui.sidebar import FIRST_SCREEN, GROUPS, group_fields
-from pdexplorer.ui.texts import catalogue, choice_text, plain, text
+from pdexplorer.ui.texts import LANGUAGES, catalogue, choice_text, plain, text
 
 UI = Path(__file__).parents[2] / "pdexplorer" / "ui"
+WORDS = ("english", "chinese")
+
+
+def code():
+    return "\n".join(path.read_text() for path in UI.glob("*.py") if not path.name.startswith(WORDS))
 
 
 def test_every_field_on_the_page_has_a_label():
@@ -24,33 +33,70 @@ def test_every_key_is_on_the_page_once():
     assert sorted(shown) == sorted(fixed)
 
 
+def test_both_languages_hold_the_same_texts():
+    english, chinese = (
+        {key for key in catalogue(language) if not key.startswith("help.")} for language in LANGUAGES
+    )
+    assert english - chinese == set()
+    assert chinese - english == set()
+
+
+def test_both_languages_fill_in_the_same_values():
+    def names(words):
+        return {name for _, name, _, _ in Formatter().parse(words) if name is not None}
+
+    for key, words in catalogue("en").items():
+        assert names(words) == names(catalogue("zh")[key]), key
+
+
+def test_every_field_is_explained_in_chinese():
+    fixed = {name for name in keys() if not name.startswith("model.architecture")} - {"workload.trace_file"}
+    known = {key.removeprefix("help.") for key in catalogue("zh") if key.startswith("help.")}
+    assert fixed <= known
+    assert known - set(keys()) == set()
+
+
+def test_every_preset_has_a_chinese_title():
+    assert set(load_presets()) == set(PRESETS)
+
+
+def test_chinese_is_chinese():
+    untranslated = [
+        key
+        for key, words in catalogue("zh").items()
+        if not re.search("[\u4e00-\u9fff]", words)
+        and re.search("[a-z]{4}", re.sub(r"\{[^}]*\}", "", words).lower())
+    ]
+    assert set(untranslated) <= {"choice.auto", "choice.poisson", "page.title", "metric.ttft", "metric.tpot"}
+
+
 def test_texts_asked_for_in_the_code_exist():
-    code = "\n".join(path.read_text() for path in UI.glob("*.py"))
-    asked = set(re.findall(r"""\btext\(\s*["']([a-z_]+\.[a-z_0-9.]+)["']""", code))
+    asked = set(re.findall(r"""\btext\(\s*["']([a-z_]+\.[a-z_0-9.]+)["']""", code()))
     assert asked
     assert asked <= set(catalogue("en"))
 
 
-def test_no_text_stands_unused():
-    code = "\n".join(path.read_text() for path in UI.glob("*.py") if not path.name.startswith("english"))
-    built = set(re.findall(r"""["']([a-z]+\.[a-z_]*)\{""", code))
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_no_text_stands_unused(language):
+    source = code()
+    built = set(re.findall(r"""["']([a-z]+\.[a-z_]*)\{""", source))
     unused = [
         key
-        for key in catalogue("en")
-        if not key.startswith(("field.", "choice."))
-        and f'"{key}"' not in code
-        and f"'{key}'" not in code
-        and f"{key.removesuffix('_help')}" not in code
+        for key in catalogue(language)
+        if not key.startswith(("field.", "choice.", "help."))
+        and f'"{key}"' not in source
+        and f"{key.removesuffix('_help')}" not in source
         and not any(key.startswith(stem) for stem in built)
     ]
     assert unused == []
 
 
 def test_units_stand_in_the_labels_of_dimensional_fields():
-    for key in keys().values():
-        label = catalogue("en").get(f"field.{key.name}", "")
-        if label and key.unit and key.unit not in ("/s", "years", "%"):
-            assert re.search(r"tokens|\(ms\)|\(s\)|Gbit/s|USD", label), key.name
+    for language in LANGUAGES:
+        for key in keys().values():
+            label = catalogue(language).get(f"field.{key.name}", "")
+            if label and key.unit and key.unit not in ("/s", "years", "%"):
+                assert re.search(r"tokens|\(ms\)|\(s\)|Gbit/s|USD", label), key.name
 
 
 @pytest.mark.parametrize(
@@ -62,6 +108,8 @@ def test_other_peoples_words_are_not_markup(hostile):
         assert mark not in re.sub(r"\\.", "", shown)
 
 
-def test_a_choice_without_a_text_reads_as_links_write_it():
+def test_a_choice_without_a_text_reads_as_links_write_it(monkeypatch):
     assert choice_text("model.weight_format", "fp8") == "fp8"
     assert choice_text("network.first_token_from", "decode").startswith("decode pool")
+    monkeypatch.setattr(texts, "language", lambda: "zh")
+    assert choice_text("network.first_token_from", "decode").startswith("Decode 池")

@@ -1,0 +1,68 @@
+"""The break-even map with its heading; a clicked cell can be taken as the new scenario."""
+
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from pdexplorer.study.map import MapResult
+from pdexplorer.ui import compute
+from pdexplorer.ui.answer import Answered
+from pdexplorer.ui.edits import queue_settings
+from pdexplorer.ui.figures import MAP_KEY, PICKED, map_figure
+from pdexplorer.ui.formats import number, ratio_text, tokens_text
+from pdexplorer.ui.texts import plain, said, text
+
+_SAME = 1.02  # a pick this close to where the scenario stands is the scenario
+_USE = "pick.map.use"
+
+
+def map_panel(answer: Answered, kind: str, height: int) -> None:
+    """Heading, the picked cell with its button, and the map."""
+    here = compute.here_on_map(answer.scenario, answer.catalog)
+    try:
+        result = compute.mapped(answer.scenario, here)
+    except ValueError as error:
+        st.caption(text("error.evaluate", why=plain(said(str(error)))))
+        return
+    title = text("map.title", kind=text(f"kind.{kind}"))
+    basis = text(f"map.{result.gain_key}")
+    with st.container(horizontal=True, key="map-heading", vertical_alignment="center", gap="medium"):
+        st.markdown(f"**{title}**", help=text("map.caption", basis=basis), width="content")
+        cell = picked_cell(st.session_state.get(MAP_KEY), result, here)
+        if cell is not None:
+            x, y, gain = cell
+            shown = ratio_text(gain) if np.isfinite(gain) else text("pick.none")
+            st.caption(text("pick.map", x=tokens_text(x), y=number(y), gain=shown), width="content")
+            st.button(
+                text("pick.use"), key=_USE, type="secondary", icon=":material/my_location:",
+                on_click=_use, args=(x, y),
+            )  # fmt: skip
+    map_figure(result, here, height)
+
+
+def picked_cell(
+    event: Any, result: MapResult, here: tuple[float, float]
+) -> tuple[float, float, float] | None:
+    """x, y as a person would type them and the gain there; None where nothing or the scenario's own place is
+    picked. event: what the chart reports.
+    """
+    points = ((event or {}).get("selection") or {}).get(PICKED) or []
+    if not points or "x" not in points[0] or "y" not in points[0]:
+        return None
+    xs, ys = np.asarray(result.x_values, float), np.asarray(result.y_values, float)
+    ix = int(np.argmin(np.abs(np.log(xs / float(points[0]["x"])))))
+    iy = int(np.argmin(np.abs(np.log(ys / float(points[0]["y"])))))
+    x, y = round_figures(float(xs[ix])), round_figures(float(ys[iy]))
+    if max(x / here[0], here[0] / x, y / here[1], here[1] / y) < _SAME:
+        return None
+    return x, y, float(np.asarray(result.gain)[iy, ix])
+
+
+def round_figures(value: float) -> float:
+    """Two significant digits: 6,826.08 tokens is 6,800."""
+    return float(f"{value:.2g}")
+
+
+def _use(x: float, y: float) -> None:
+    queue_settings(_USE, {compute.MAP_X: f"{x:g}", compute.MAP_Y: f"{y:g}"})

@@ -1,0 +1,44 @@
+"""The tabs below the first screen: each works only while open, and the open one stands in the address."""
+
+from collections.abc import Callable, Mapping
+
+import streamlit as st
+
+from pdexplorer.scenario.presets import Presets
+from pdexplorer.ui.answer import Answered
+from pdexplorer.ui.candidates_tab import candidates_tab
+from pdexplorer.ui.language import set_in_address
+from pdexplorer.ui.share_tab import share_tab
+from pdexplorer.ui.simulation_tab import simulation_tab
+from pdexplorer.ui.sources_tab import sources_tab
+from pdexplorer.ui.texts import language, text
+
+Tab = Callable[[Answered, Presets], None]
+
+TABS: Mapping[str, Tab] = {
+    "simulation": lambda answer, presets: simulation_tab(answer),
+    "candidates": lambda answer, presets: candidates_tab(answer),
+    "sources": lambda answer, presets: sources_tab(answer),
+    "share": share_tab,
+}
+
+
+def tabs(answer: Answered, presets: Presets) -> None:
+    """The row of tabs with the open one's content."""
+    names = list(TABS)
+    labels = [text(f"tab.{name}") for name in names]
+    key = f"tabs.{language()}"
+    asked = st.query_params.get("view", "")
+    if key not in st.session_state and asked in names:
+        st.session_state[key] = labels[names.index(asked)]
+    for name, tab in zip(names, st.tabs(labels, key=key, on_change=_opened, args=(key,)), strict=True):
+        if tab.open:
+            with tab:
+                TABS[name](answer, presets)
+
+
+def _opened(key: str) -> None:
+    label = st.session_state[key]
+    for name in TABS:
+        if text(f"tab.{name}") == label:
+            set_in_address("view", name)
