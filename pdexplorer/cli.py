@@ -1,4 +1,4 @@
-"""The shell command: evaluate, simulate, presets, catalog, steptime, app.
+"""The shell command: evaluate, simulate, presets, catalog, steptime, export, app.
 
 Commands import what they need when they run, so that `evaluate` starts without the page's libraries.
 """
@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import NoReturn
 
 from pdexplorer import MODEL_VERSION
+from pdexplorer.cli_export import add_export
 
 _BAD_INPUT = 2
 _INTERRUPTED = 130
@@ -77,6 +78,8 @@ def _parser() -> argparse.ArgumentParser:
     steptime.add_argument("--overhead", choices=("none", "engine"), default="none")
     steptime.add_argument("--out", metavar="FILE", help="where to write (default: standard output)")
 
+    add_export(commands)
+
     app = commands.add_parser("app", help="open the page")
     app.add_argument("--port", metavar="PORT", default="8501")
     app.add_argument(
@@ -129,6 +132,12 @@ def _steptime(arguments: argparse.Namespace) -> None:
     steptime(arguments.points, arguments.overhead, arguments.out)
 
 
+def _export(arguments: argparse.Namespace) -> None:
+    from pdexplorer.cli_export import export
+
+    export(arguments)
+
+
 def _app(arguments: argparse.Namespace) -> int:
     from pdexplorer.ui.launch import launch
 
@@ -143,5 +152,6 @@ _COMMANDS: dict[str, Callable[[argparse.Namespace], int | None]] = {
     "presets": _presets,
     "catalog": _catalog,
     "steptime": _steptime,
+    "export": _export,
     "app": _app,
 }

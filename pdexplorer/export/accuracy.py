@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from pdexplorer.catalog.efficiency import Fit
 from pdexplorer.export.report import Report
-from pdexplorer.study.words import percent
+from pdexplorer.study.words import number, percent
 
 LIMITS = (
     "Every number here is estimated by a closed form of queues and batches over fitted step times; none was "
@@ -21,9 +21,18 @@ def accuracy_lines(report: Report) -> list[str]:
     """The limits of every answer, then how well the step times behind this one met the steps they were fitted
     to, and how sure the verdict is."""
     lines = list(LIMITS)
-    confidence = report.answer["verdict"]["confidence"]
+    verdict = report.answer["verdict"]
+    confidence = verdict["confidence"]
     if confidence is not None:
-        lines.append(f"{percent(confidence)} of draws over the efficiencies' spread give the same decision.")
+        interval = verdict.get("gain_interval")
+        between = (
+            ""
+            if interval is None
+            else f"; 90% of their ratios lie in {number(interval[0])}–{number(interval[1])}"
+        )
+        lines.append(
+            f"{percent(confidence)} of draws over the efficiencies' spread decide the same{between}."
+        )
     for (system, points), parts in _fitted(report).items():
         errors = ", ".join(f"{part} {_errors(fit)}" for part, fit in parts.items())
         lines.append(f"Step times of {system}, fitted to {points:,} measured points; median error: {errors}.")

@@ -1,5 +1,6 @@
 """What to measure before building: servers, load and limits of both designs, as commands to start from."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -129,7 +130,8 @@ def _vllm(scenario: Scenario, pool: Any, role: str, tp: int, tokens: int, weight
     flags += [f"--pipeline-parallel-size {pool.pp}"] * (pool.pp > 1)
     flags += [f"--data-parallel-size {pool.attention_dp}"] * (pool.attention_dp > 1)
     flags += ["--enable-expert-parallel"] * (pool.ep > 1)
-    flags.append(f"--max-num-seqs {pool.max_batch} --gpu-memory-utilization {engine.memory_fraction:g}")
+    sequences = math.ceil(pool.max_batch / pool.attention_dp)  # vLLM counts them per data-parallel rank
+    flags.append(f"--max-num-seqs {sequences} --gpu-memory-utilization {engine.memory_fraction:g}")
     flags += [f"--max-num-batched-tokens {tokens}"] * (tokens > 0)
     flags += ["--no-enable-chunked-prefill"] * (role == "colocated" and engine.chunking == "unchunked")
     flags += ["--quantization fp8"] * (weights == "fp8")

@@ -88,7 +88,7 @@ def _cost(report: Report) -> dict[str, Any]:
         if (report.answer[fleet]["cost_per_request_usd"] or {}).get("total") is not None
     }
     if not costs:
-        raise ValueError(" ".join(["no cost to draw.", *cannot_lines(report)]))
+        raise ValueError(_nothing("cost", report))
     money = report.scenario.money
     frame = cost_frame(costs, FLEET_NAMES, PART_NAMES, money.currency_per_usd)
     chart = cost_bars(
@@ -105,7 +105,7 @@ def _cost(report: Report) -> dict[str, Any]:
 def _map(report: Report) -> dict[str, Any]:
     found = report.map
     if found is None or bool(np.isnan(found.gain).all()):
-        raise ValueError(" ".join(["no map to draw.", *cannot_lines(report)]))
+        raise ValueError(_nothing("map", report))
     frame = map_frame(
         found.x_values, found.y_values, found.gain, found.winner, found.contours, report.here, _WINNERS,
         "you are here",
@@ -123,10 +123,15 @@ def _map(report: Report) -> dict[str, Any]:
     return spec
 
 
+def _nothing(view: str, report: Report) -> str:
+    why = "; ".join(report.limits) or " ".join(cannot_lines(report)) or "no fleet can be compared"
+    return f"no {view} to draw: {why.rstrip('.')}"
+
+
 def _subtitle(report: Report) -> list[str]:
     lines = [
         report.headline,
-        f"{report.title} (preset {report.preset.name}, model {MODEL_VERSION})",
+        f"{report.title} (pdexplorer, model version {MODEL_VERSION})",
         report.case,
     ]
     lines += [report.edits_sentence] if report.edited else []

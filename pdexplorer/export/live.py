@@ -14,7 +14,7 @@ from pdexplorer.export.json_text import json_text
 from pdexplorer.export.links import file_name, live_address, short_link
 from pdexplorer.export.memo import memo_text
 from pdexplorer.export.page import page_html
-from pdexplorer.export.report import Report
+from pdexplorer.export.report import Report, report_of
 from pdexplorer.scenario.link import LinkResult, parse_link
 from pdexplorer.scenario.presets import Preset, find_preset
 from pdexplorer.scenario.scenario import Scenario
@@ -114,7 +114,7 @@ class LiveAnswers:
     def _report(self, link: LinkResult, root: str) -> Report:
         address = short_link(root, link.scenario, link.preset)
         evaluation = self._evaluated(link.scenario)
-        return Report(link.preset.title, link.preset, link.scenario, evaluation, address, _notes(link))
+        return report_of(link.scenario, link.preset, evaluation=evaluation, link=address, notes=_notes(link))
 
     def _evaluated(self, scenario: Scenario) -> Evaluation:
         return self._evaluations.get((scenario.model_dump_json(), MODEL_VERSION), partial(evaluate, scenario))

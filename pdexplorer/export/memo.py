@@ -20,11 +20,13 @@ def memo_text(report: Report, map_address: str = "") -> str:
     lines += [markdown(report.case), ""]
     lines += [markdown(report.edits_sentence), ""] if report.edited else []
     lines += [f"**{markdown(report.headline)}**", ""]
-    lines += [f"- Because: {markdown(reason)}" for reason in report.reasons]
-    lines += [f"- Held back by: {', '.join(vetoes(report))}."] if vetoes(report) else []
-    lines += [f"- {markdown(report.flips_sentence)}"]
-    lines += [f"- {markdown(line)}" for line in cannot_lines(report)]
-    lines += [""]
+    lines += (
+        ["Because:", "", *(f"- {markdown(reason)}" for reason in report.reasons), ""]
+        if report.reasons
+        else []
+    )
+    for line in after_reasons(report):
+        lines += [markdown(line), ""]
     lines += _section("Question", _question(report))
     lines += _section("Scenario", _scenario(report))
     lines += _section("Both fleets, estimated", table(*fleet_table(report)))
@@ -61,6 +63,13 @@ def vetoes(report: Report) -> list[str]:
     return [VETO[veto] for veto in report.answer["verdict"]["vetoes"]]
 
 
+def after_reasons(report: Report) -> list[str]:
+    """What qualifies the verdict: vetoes, nearest flips, and what a fleet lacks, a sentence each."""
+    held = [f"Held back by: {', '.join(vetoes(report))}."] if vetoes(report) else []
+    flips = [report.flips_sentence] if report.flips_sentence else []
+    return [*held, *flips, *cannot_lines(report)]
+
+
 def question_lines(report: Report) -> list[str]:
     """What was asked, in two sentences."""
     offline = report.scenario.workload.mode == "offline"
@@ -68,7 +77,7 @@ def question_lines(report: Report) -> list[str]:
     return [
         "For this model, traffic, hardware and network: do separate prefill and decode pools beat the best "
         f"batched colocated fleet {where}, at the same latency limits?",
-        report.preset.why,
+        *([report.why] if report.why else []),
     ]
 
 
@@ -117,7 +126,9 @@ def _map(report: Report, address: str) -> list[str]:
 def _flips(report: Report) -> list[str]:
     head, rows = flip_table(report)
     steady = report.steady_settings
-    lines = table(head, rows) if rows else ["Nothing within the inputs' ranges flips it."]
+    if not report.flips_sentence:
+        return ["Not worked out: neither fleet can, so there is nothing to compare."]
+    lines = table(head, rows) if rows else [report.flips_sentence]
     return (
         [*lines, "", f"No flip anywhere in the range of: {markdown(', '.join(steady))}."] if steady else lines
     )
@@ -125,6 +136,8 @@ def _flips(report: Report) -> list[str]:
 
 def _benchmark(report: Report) -> list[str]:
     lines = []
+    if not servers(report):
+        return ["Nothing yet: neither fleet could be sized."]
     for server in servers(report):
         count = "1 instance" if server.instances == 1 else f"{server.instances} instances"
         lines += [f"{server.name.capitalize()}, {count}:", "", "```sh", server.command, "```", ""]

@@ -9,9 +9,9 @@ from pdexplorer.export.benchmark import advice, load_command, servers
 from pdexplorer.export.drawing import Drawer, shared_drawer
 from pdexplorer.export.images import chart_alt, chart_spec, chart_title
 from pdexplorer.export.inline_svg import DARK_RULES, inlined
-from pdexplorer.export.memo import question_lines, setting_rows, vetoes
+from pdexplorer.export.memo import after_reasons, question_lines, setting_rows
 from pdexplorer.export.report import Report
-from pdexplorer.export.tables import Row, cannot_lines, cost_table, fleet_table, flip_table
+from pdexplorer.export.tables import Row, cost_table, fleet_table, flip_table
 
 _STYLE = (
     ":root{color-scheme:light dark;--ink:#1b1b1f;--muted:#5a5b60;--ground:#fff;--line:#d9d9e0;--box:#f5f4f9;"
@@ -80,9 +80,7 @@ def _verdict(report: Report) -> str:
     lines = [report.headline]
     if report.reasons:
         lines.append(f"Because: {' '.join(report.reasons)}")
-    if vetoes(report):
-        lines.append(f"Held back by: {', '.join(vetoes(report))}.")
-    lines += [report.flips_sentence, *cannot_lines(report)]
+    lines += after_reasons(report)
     return f'<section class="verdict">{"".join(_paragraph(line) for line in lines)}</section>'
 
 
@@ -91,24 +89,24 @@ def _chart(report: Report, view: str, drawer: Drawer) -> str:
     try:
         spec = chart_spec(report, view, titled=False)
     except ValueError as error:
-        return heading + _paragraph(str(error).capitalize())
+        return heading + _paragraph(f"There is {error}.")
     label, picture = escape(chart_alt(report, view)), inlined(drawer.draw(spec, "svg"), view)
     return f'{heading}\n<figure role="img" aria-label="{label}">{picture}</figure>'
 
 
 def _flips(report: Report) -> str:
     head, rows = flip_table(report)
+    if not report.flips_sentence:
+        return _paragraph("Not worked out: neither fleet can, so there is nothing to compare.")
     steady = report.steady_settings
-    body = (
-        _table(head, rows, "Break-evens")
-        if rows
-        else _paragraph("Nothing within the inputs' ranges flips it.")
-    )
+    body = _table(head, rows, "Break-evens") if rows else _paragraph(report.flips_sentence)
     return body + (_paragraph(f"No flip anywhere in the range of: {', '.join(steady)}.") if steady else "")
 
 
 def _benchmark(report: Report) -> str:
     parts = []
+    if not servers(report):
+        return _paragraph("Nothing yet: neither fleet could be sized.")
     for server in servers(report):
         count = "1 instance" if server.instances == 1 else f"{server.instances} instances"
         parts.append(_paragraph(f"{server.name.capitalize()}, {count}:"))

@@ -24,7 +24,8 @@ MOST_REASONS = 3
 
 @dataclass(frozen=True)
 class Flip:
-    """Where along one setting the answer changes, from here to value; text: "input tokens below 180"."""
+    """Where along one setting the answer changes, from here to value, and to what: "stay colocated below 180
+    input tokens"."""
 
     key: str
     here: float | None
@@ -38,6 +39,7 @@ class Flip:
 class Report:
     """preset: what the scenario is told as a difference from. link: address of the live page, may be empty.
     notes: what a reader has to know first, such as settings of a link that were refused; one line each.
+    why: why the case is worth asking.
     """
 
     title: str
@@ -46,6 +48,7 @@ class Report:
     evaluation: Evaluation
     link: str = ""
     notes: tuple[str, ...] = ()
+    why: str = ""
 
     @cached_property
     def answer(self) -> Mapping[str, Any]:
@@ -119,12 +122,19 @@ class Report:
     def edits_sentence(self) -> str:
         """What differs from the preset, on one line; empty where nothing does."""
         edits = ", ".join(f"{key} = {value}" for key, value in self.edited.items())
-        return f"Edited: {edits}." if edits else ""
+        return f"Edited from preset {self.preset.name}: {edits}." if edits else ""
+
+    @property
+    def limits(self) -> tuple[str, ...]:
+        """What stops each fleet that cannot, each limit once."""
+        found = (self.answer[fleet]["infeasible"] for fleet in FLEETS)
+        return tuple(dict.fromkeys(str(limit["text"]) for limit in found if limit is not None))
 
     @property
     def reasons(self) -> tuple[str, ...]:
-        """The weightiest reasons, a sentence each."""
-        return tuple(str(reason["text"]) for reason in self.answer["verdict"]["reasons"][:MOST_REASONS])
+        """The weightiest reasons, a sentence each, without limits that are named beside them anyway."""
+        texts = (str(reason["text"]) for reason in self.answer["verdict"]["reasons"])
+        return tuple(text for text in texts if not any(limit in text for limit in self.limits))[:MOST_REASONS]
 
     @cached_property
     def flips(self) -> tuple[Flip, ...]:
@@ -136,9 +146,11 @@ class Report:
 
     @property
     def flips_sentence(self) -> str:
-        """The three nearest flips."""
-        nearest = " or ".join(flip.text for flip in self.flips[:3])
-        return f"Flips if {nearest}." if nearest else "Nothing within the inputs' ranges flips it."
+        """The three nearest flips; empty where neither fleet can."""
+        if not any(self.answer[fleet]["feasible"] for fleet in FLEETS):
+            return ""
+        nearest = "; ".join(flip.text for flip in self.flips[:3])
+        return f"Flips: {nearest}." if nearest else "Nothing within the inputs' ranges flips it."
 
     @cached_property
     def steady_settings(self) -> tuple[str, ...]:
@@ -167,18 +179,16 @@ class Report:
         )
 
     def _flip(self, flip: Mapping[str, Any]) -> Flip:
-        key, value, unit = str(flip["key"]), float(flip["value"]), str(flip["unit"])
+        key, value = str(flip["key"]), float(flip["value"])
         here = self._standing(key)
         if here is None:
-            side = "below" if flip["direction"] == "above" else "above"
             distance = math.inf
+        elif here > 0 and value > 0:
+            distance = abs(math.log(value / here))
         else:
-            side = "below" if here > value else "above"
-            distance = abs(math.log(value / here)) if here > 0 and value > 0 else abs(value - here)
-        name = setting(key)
-        shown = percent(value) if key.endswith("_fraction") else number(value)
-        unit = "" if name.endswith(unit) else f" {unit}"
-        return Flip(key, here, value, str(flip["unit"]), f"{name} {side} {shown}{unit}", distance)
+            distance = abs(value - here)
+        text = str(flip["text"]) if flip["then"] else f"splitting {flip['text']}"
+        return Flip(key, here, value, str(flip["unit"]), text, distance)
 
     def _standing(self, key: str) -> float | None:
         if key in AXES:
@@ -198,10 +208,22 @@ def report_of(
     evaluation: Evaluation | None = None,
     link: str = "",
     notes: tuple[str, ...] = (),
-    title: str = "",
+    title: str | None = None,
+    why: str | None = None,
 ) -> Report:
-    """The report of a scenario; evaluation where it is known already. ValueError as for an evaluation."""
-    return Report(title or preset.title, preset, scenario, evaluation or evaluate(scenario), link, notes)
+    """The report of a scenario; evaluation where it is known already, title and why where not the preset's.
+
+    ValueError as for an evaluation.
+    """
+    return Report(
+        preset.title if title is None else title,
+        preset,
+        scenario,
+        evaluation or evaluate(scenario),
+        link,
+        notes,
+        preset.why if why is None else why,
+    )
 
 
 def describe(key: str) -> str:

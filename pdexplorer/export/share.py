@@ -82,6 +82,6 @@ def summary_text(report: Report) -> str:
     lines = [f"**{markdown(report.title)}**", "", markdown(report.case), ""]
     lines += [markdown(report.edits_sentence), ""] if report.edited else []
     lines += [markdown(report.headline), "", *table(*summary_table(report)), ""]
-    lines += [f"{markdown(report.flips_sentence)} All numbers are estimated."]
+    lines += [f"{markdown(report.flips_sentence)} All numbers are estimated.".lstrip()]
     lines += ["", f"[Open in pdexplorer](<{report.link}>)"] if report.link else []
     return "\n".join(lines) + "\n"

@@ -67,7 +67,7 @@ def flip_table(report: Report) -> tuple[Row, list[Row]]:
         unit = "" if flip.key.endswith("_fraction") else flip.unit
         away = _NONE if not flip.here or flip.here < 0 else f"{number(flip.value / flip.here)}×"
         rows.append((flip.text, here, _value(flip.key, flip.value), unit, away))
-    return ("The answer flips at", "here", "there", "unit", "there ÷ here"), rows
+    return ("Beyond the break-even", "here", "there", "unit", "there ÷ here"), rows
 
 
 def summary_table(report: Report) -> tuple[Row, list[Row]]:
@@ -89,11 +89,12 @@ def design_text(design: Mapping[str, Any]) -> str:
 
 
 def cannot_lines(report: Report) -> list[str]:
-    """For each fleet that cannot, the limit that stops it; for each without money, which price is missing."""
+    """For each fleet that cannot, the limit that stops it, where the headline does not say so; for each
+    without money, which price is missing."""
     lines = []
     for fleet in FLEETS:
         side = report.answer[fleet]
-        if side["infeasible"] is not None:
+        if side["infeasible"] is not None and side["infeasible"]["text"] not in report.headline:
             lines.append(f"{FLEET_NAMES[fleet]} cannot: {side['infeasible']['text']}.")
         if side["money_note"]:
             lines.append(f"{FLEET_NAMES[fleet]}, prices: {side['money_note']}.")

@@ -1,0 +1,92 @@
+"""`export`: an answer as files for a review, a slide or a page without a network."""
+
+import argparse
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:  # the parser is built for every command; only `export` itself pays for these
+    from pdexplorer.export.report import Report
+    from pdexplorer.scenario.presets import Preset
+
+_FORMATS: Mapping[str, str] = {
+    "memo": "a memo for a design review, in Markdown",
+    "html": "one HTML file that opens without a network",
+    "svg": "the chart of --view as SVG",
+    "png": "the chart of --view as PNG",
+}
+
+
+def add_export(subparsers: Any) -> None:
+    """The command's arguments, on argparse's subparsers. Its function is `export`."""
+    parser = subparsers.add_parser("export", help="the answer as a memo, a page or a chart file")
+    parser.add_argument("scenario", metavar="SCENARIO", help="a preset's name, a TOML file or a link")
+    parser.add_argument(
+        "--set",
+        dest="settings",
+        metavar="KEY=VALUE",
+        nargs="+",
+        action="extend",
+        default=[],
+        help="dotted keys, such as workload.input_tokens=32000 network.link=roce_200",
+    )
+    for name, what in _FORMATS.items():
+        parser.add_argument(f"--{name}", metavar="FILE", help=what)
+    parser.add_argument("--view", choices=("cost", "map"), default="map", help="which chart (default: map)")
+    parser.add_argument(
+        "--address", metavar="URL", help="where your page stands, for the links back (default: localhost)"
+    )
+
+
+def export(arguments: argparse.Namespace) -> None:
+    """Writes every file that was asked for. ValueError, one line, for bad input; OSError for a file."""
+    wanted = {name: Path(getattr(arguments, name)) for name in _FORMATS if getattr(arguments, name)}
+    if not wanted:
+        raise ValueError(f"export needs at least one of {', '.join(f'--{name} FILE' for name in _FORMATS)}")
+    from pdexplorer.scenario.settings import shown
+
+    for name, path in wanted.items():
+        if path.is_dir() or not path.parent.is_dir():
+            raise ValueError(f"--{name} {shown(path)}: allowed is a file in an existing directory")
+    from pdexplorer.cli_scenario import scenario_from
+    from pdexplorer.export.links import LOCAL_ADDRESS, root_address, short_link
+    from pdexplorer.export.report import report_of
+
+    root = root_address(arguments.address or LOCAL_ADDRESS)
+    scenario, _ = scenario_from(arguments.scenario, arguments.settings)
+    preset, from_file = _preset_of(arguments.scenario)
+    link = short_link(root, scenario, preset)
+    # edits are listed in every export, so a preset's title stands without them; a file keeps its name
+    title, why = (Path(arguments.scenario).name, "") if from_file else (preset.title, preset.why)
+    report = report_of(scenario, preset, link=link, title=title, why=why)
+    bodies = {name: _writers()[name](report, arguments.view) for name in wanted}
+    for name, path in wanted.items():
+        path.write_bytes(bodies[name])
+        print(f"{path}: {_FORMATS[name].replace('--view', arguments.view)}")
+
+
+def _writers() -> Mapping[str, "Callable[[Report, str], bytes]"]:
+    from pdexplorer.export.images import chart_png, chart_svg
+    from pdexplorer.export.memo import memo_text
+    from pdexplorer.export.page import page_html
+
+    return {
+        "memo": lambda report, view: memo_text(report).encode(),
+        "html": lambda report, view: page_html(report).encode(),
+        "svg": chart_svg,
+        "png": chart_png,
+    }
+
+
+def _preset_of(argument: str) -> "tuple[Preset, bool]":
+    """What a link back tells the scenario as a difference from, and whether the scenario is a file's: that is
+    told as a difference from what a bare link opens."""
+    from pdexplorer.scenario.link import is_link, parse_link
+    from pdexplorer.scenario.presets import DEFAULT_PRESET, load_presets
+
+    presets = load_presets()
+    if argument in presets:
+        return presets[argument], False
+    if is_link(argument):
+        return parse_link(argument, presets).preset, False
+    return presets[DEFAULT_PRESET], True
