@@ -1,0 +1,64 @@
+"""Predictions are read off the same evaluation as any other; signs follow the line the list was sorted by."""
+
+from dataclasses import replace
+
+import pytest
+
+from pdexplorer.evidence.published import load_published
+from pdexplorer.evidence.published_results import (
+    PublishedResult,
+    miss_cause,
+    predicted_sign,
+    published_result,
+    scorecard,
+)
+from pdexplorer.study.compare import Evaluation, evaluate
+from pdexplorer.verdict import Ratios, Verdict
+
+CASE = next(case for case in load_published() if case.id == "R098")
+
+
+@pytest.fixture(scope="module")
+def evaluation() -> Evaluation:
+    return evaluate(CASE.scenario, with_break_even=False)
+
+
+def with_ratio(evaluation: Evaluation, ratio: float | None) -> Evaluation:
+    verdict = Verdict("stay_colocated", "cost_ratio", Ratios(cost=ratio))
+    return replace(evaluation, verdict=verdict)
+
+
+def result(sign: str, correct: bool) -> PublishedResult:
+    return PublishedResult("x", "", "", "", "", sign, None, None, None, "", correct, "", "")  # type: ignore[arg-type]
+
+
+def test_a_listed_result_is_predicted(evaluation: Evaluation) -> None:
+    found = published_result(CASE, evaluation)
+    assert (found.published_sign, found.predicted_sign) == ("does_not_pay", "does_not_pay")
+    assert found.correct
+    assert found.cause == ""
+
+
+@pytest.mark.parametrize(("ratio", "sign"), [(1.1, "pays"), (1.0999, "does_not_pay"), (None, "does_not_pay")])
+def test_signs_share_the_line_of_the_list(evaluation: Evaluation, ratio: float | None, sign: str) -> None:
+    assert predicted_sign(with_ratio(evaluation, ratio)) == sign
+
+
+def test_a_side_that_cannot_gives_the_sign_and_neither_gives_none(evaluation: Evaluation) -> None:
+    cannot = replace(evaluation.colocated, feasible=False)
+    assert predicted_sign(replace(evaluation, colocated=cannot)) == "pays"
+    assert predicted_sign(replace(evaluation, disaggregated=cannot)) == "does_not_pay"
+    assert predicted_sign(replace(evaluation, colocated=cannot, disaggregated=cannot)) is None
+
+
+def test_one_answer_for_all_scores_half() -> None:
+    always = [result("pays", True)] * 20 + [result("does_not_pay", False)] * 5
+    assert scorecard(always).balanced_accuracy_fraction == 0.5
+    with pytest.raises(ValueError, match="does_not_pay"):
+        scorecard([result("pays", True)])
+
+
+def test_causes_are_found_by_row_or_case() -> None:
+    assert miss_cause("R005_mii") == miss_cause("R005")
+    assert miss_cause("U36_code") != ""
+    assert miss_cause("U36_example") == ""
