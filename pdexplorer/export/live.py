@@ -14,11 +14,11 @@ from pdexplorer.export.json_text import json_text
 from pdexplorer.export.links import file_name, live_address, short_link
 from pdexplorer.export.memo import memo_text
 from pdexplorer.export.page import page_html
-from pdexplorer.export.report import Report, report_of
+from pdexplorer.export.report import Report, answered, report_of
 from pdexplorer.scenario.link import LinkResult, parse_link
 from pdexplorer.scenario.presets import Preset, find_preset
 from pdexplorer.scenario.scenario import Scenario
-from pdexplorer.study.compare import Evaluation, evaluate
+from pdexplorer.study.compare import Evaluation
 
 MAX_QUERY_CHARACTERS = 16_000
 """A full link has about 3,000; a model of one's own and some overrides fit several times."""
@@ -117,7 +117,7 @@ class LiveAnswers:
         return report_of(link.scenario, link.preset, evaluation=evaluation, link=address, notes=_notes(link))
 
     def _evaluated(self, scenario: Scenario) -> Evaluation:
-        return self._evaluations.get((scenario.model_dump_json(), MODEL_VERSION), partial(evaluate, scenario))
+        return self._evaluations.get((scenario.model_dump_json(), MODEL_VERSION), partial(answered, scenario))
 
 
 def read_query(query: str, presets: Mapping[str, Preset]) -> LinkResult:

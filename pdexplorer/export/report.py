@@ -14,6 +14,7 @@ from pdexplorer.scenario.scenario import Scenario
 from pdexplorer.scenario.settings import diff
 from pdexplorer.study.axes import AXES, current
 from pdexplorer.study.compare import Evaluation, evaluate
+from pdexplorer.study.confidence import with_confidence
 from pdexplorer.study.map import MapResult
 from pdexplorer.study.words import number, percent, setting
 
@@ -219,11 +220,16 @@ def report_of(
         preset.title if title is None else title,
         preset,
         scenario,
-        evaluation or evaluate(scenario),
+        evaluation or answered(scenario),
         link,
         notes,
         preset.why if why is None else why,
     )
+
+
+def answered(scenario: Scenario) -> Evaluation:
+    """The answer as the shell gives it, with how sure it is. ValueError as for an evaluation."""
+    return with_confidence(evaluate(scenario))
 
 
 def describe(key: str) -> str:

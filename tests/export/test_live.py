@@ -7,6 +7,7 @@ import pytest
 from pdexplorer.export.live import MAX_QUERY_CHARACTERS, LiveAnswers, Recent, read_query
 from pdexplorer.scenario.link import parse_link
 from pdexplorer.study.compare import evaluate
+from pdexplorer.study.confidence import with_confidence
 
 ROOT = "http://127.0.0.1:8501/"
 
@@ -21,7 +22,7 @@ def test_the_answer_is_the_shell_s_and_says_what_was_refused(live, presets):
         "preset=rag_h100&workload.input_tokens=12000&slo.ttft_s=-1&foo=1&workload.trace_file=/etc/passwd&v=0"
     )
     answer = json.loads(live.evaluate(query, presets, ROOT).body)
-    own = evaluate(parse_link(f"?{query}", presets).scenario).to_json()
+    own = with_confidence(evaluate(parse_link(f"?{query}", presets).scenario)).to_json()
     assert {key: answer[key] for key in own} == json.loads(json.dumps(own))
     assert {r["key"] for r in answer["refused"]} == {"slo.ttft_s", "foo", "workload.trace_file"}
     assert len(answer["changed"]) == 1
