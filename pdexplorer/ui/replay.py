@@ -1,95 +1,116 @@
-"""Runs of the simulator for the page, kept by scenario, seed, trace and model version."""
+"""Runs of the simulator beside the page: each in a process of its own, so that no visitor waits for another,
+with progress and cancel; results are kept by scenario, requests, seed, trace and model version.
+"""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+import pickle
+import subprocess
+import sys
+import threading
+import time
+from collections import OrderedDict
 
-import numpy as np
 import streamlit as st
-from numpy.typing import NDArray
 
 from pdexplorer import MODEL_VERSION
-from pdexplorer.metrics.records import outcome_from_records
-from pdexplorer.scenario.scenario import Scenario
-from pdexplorer.simulator.options import SimulationOptions
-from pdexplorer.simulator.run import simulate_colocated, simulate_disaggregated
-from pdexplorer.ui import compute
-from pdexplorer.ui.trace_input import trace_requests
-from pdexplorer.workload.generate import generate_requests
+from pdexplorer.ui.replay_work import Replay, ReplayResult
 from pdexplorer.workload.requests import Requests
 
-
-@dataclass(frozen=True)
-class Replay:
-    """What to run. trace: digest of the trace the session holds, empty for the scenario's own traffic."""
-
-    scenario_json: str
-    requests: int
-    seed: int
-    rate_scale: float
-    trace: str
+_KEPT = 16
+_AT_ONCE = 2
 
 
-@dataclass(frozen=True)
-class ReplayResult:
-    """Per fleet: the outcome as `simulate --json` writes it, and completed requests' latencies in seconds."""
+class Job:
+    """One run. share and left_s are as of `told_at`; result or error stand once `finished`."""
 
-    outcomes: Mapping[str, Mapping[str, Any]]
-    simulated_s: Mapping[str, float]
-    ttft_s: Mapping[str, NDArray[np.float64]]
-    tpot_s: Mapping[str, NDArray[np.float64]]
+    def __init__(self) -> None:
+        self.process: subprocess.Popen[bytes] | None = None
+        self.share, self.left_s, self.told_at = 0.0, 0.0, time.monotonic()
+        self.result: ReplayResult | None = None
+        self.error = ""
+        self.cancelled = False
 
+    @property
+    def finished(self) -> bool:
+        """Whether there is nothing more to wait for."""
+        return self.result is not None or bool(self.error) or self.cancelled
 
-def replay(wanted: Replay) -> ReplayResult:
-    """Both fleets of the scenario over the same requests. ValueError in one line where that cannot be."""
-    return _replay(wanted, MODEL_VERSION)
+    def progress(self) -> tuple[float, float]:
+        """Share done and seconds left by now, never quite done before the result is there."""
+        since = time.monotonic() - self.told_at
+        left = max(self.left_s - since, 0.0)
+        if self.left_s <= 0.0:
+            return self.share, 0.0
+        return min(self.share + (1.0 - self.share) * min(since / self.left_s, 1.0), 0.99), left
 
-
-@st.cache_resource(max_entries=16, show_spinner=False)
-def _replay(wanted: Replay, version: str) -> ReplayResult:
-    scenario = Scenario.model_validate_json(wanted.scenario_json)
-    evaluation, _ = compute.evaluated(scenario)
-    catalog = compute.catalog_for(scenario)
-    requests = _requests(wanted, scenario)
-    closed = scenario.workload.arrivals == "closed_loop" and not wanted.trace
-    options = SimulationOptions(
-        routing=scenario.routing.policy,
-        router_overhead_s=scenario.routing.overhead_ms / 1e3,
-        closed_loop_concurrency=scenario.workload.concurrency if closed else None,
-        kv_block_tokens=scenario.engine.kv_block_tokens,
-    )
-    results: dict[str, Any] = {}
-    fleets: dict[str, Any] = {}
-    if evaluation.colocated_fleet is not None:
-        fleets["colocated"] = evaluation.colocated_fleet
-        results["colocated"] = simulate_colocated(evaluation.colocated_fleet, requests, options)
-    if evaluation.disaggregated_fleet is not None:
-        fleets["disaggregated"] = evaluation.disaggregated_fleet
-        results["disaggregated"] = simulate_disaggregated(evaluation.disaggregated_fleet, requests, options)
-    latencies = {fleet: _latencies(result.records) for fleet, result in results.items()}
-    return ReplayResult(
-        outcomes={
-            f: outcome_from_records(r, fleets[f], scenario, catalog).to_json() for f, r in results.items()
-        },
-        simulated_s={f: float(r.simulated_s) for f, r in results.items()},
-        ttft_s={f: ttft for f, (ttft, _) in latencies.items()},
-        tpot_s={f: tpot for f, (_, tpot) in latencies.items()},
-    )
+    def cancel(self) -> None:
+        """Ends the run and its process."""
+        self.cancelled = True
+        if self.process is not None:
+            self.process.kill()
 
 
-def _requests(wanted: Replay, scenario: Scenario) -> Requests:
-    own = generate_requests(scenario.workload, wanted.requests, wanted.seed, wanted.rate_scale)
-    if wanted.trace:
-        return trace_requests(wanted.trace, wanted.requests, wanted.rate_scale, own.arrival_s)
-    return own
+class Board:
+    """All runs of this server, the latest last."""
+
+    def __init__(self) -> None:
+        self._jobs: OrderedDict[tuple[Replay, str], Job] = OrderedDict()
+        self._lock = threading.Lock()
+        self._slots = threading.Semaphore(_AT_ONCE)
+
+    def find(self, wanted: Replay) -> Job | None:
+        """The run of that question, going on or done; None where there is none or it was cancelled."""
+        with self._lock:
+            job = self._jobs.get((wanted, MODEL_VERSION))
+        return None if job is None or job.cancelled else job
+
+    def start(self, wanted: Replay, trace: Requests | None) -> Job:
+        """Starts the run unless it is there already."""
+        known = self.find(wanted)
+        if known is not None and not known.error:
+            return known
+        job = Job()
+        with self._lock:
+            self._jobs[(wanted, MODEL_VERSION)] = job
+            while len(self._jobs) > _KEPT:
+                _, oldest = self._jobs.popitem(last=False)
+                oldest.cancel()
+        threading.Thread(target=self._run, args=(job, wanted, trace), daemon=True).start()
+        return job
+
+    def _run(self, job: Job, wanted: Replay, trace: Requests | None) -> None:
+        with self._slots:
+            if job.cancelled:
+                return
+            job.process = subprocess.Popen(
+                [sys.executable, "-m", "pdexplorer.ui.replay_child"],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+            )
+            try:
+                _talk(job, job.process, wanted, trace)
+            except (EOFError, OSError, pickle.UnpicklingError):
+                job.error = job.error or "the simulation stopped before it was done"
+            finally:
+                job.process.wait()
 
 
-def _latencies(records: Mapping[str, Any]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """TTFT and TPOT of completed requests, as vLLM's benchmark defines them; (n,) each, in seconds."""
-    done = np.asarray(records["status"]) == "completed"
-    first = np.asarray(records["first_token_s"], float)[done]
-    ttft = first - np.asarray(records["arrival_s"], float)[done]
-    tokens = np.asarray(records["output_tokens"], float)[done]
-    last = np.asarray(records["finish_s"], float)[done]
-    tpot = np.where(tokens > 1, (last - first) / np.maximum(tokens - 1, 1), np.nan)
-    return ttft, tpot
+def _talk(job: Job, process: "subprocess.Popen[bytes]", wanted: Replay, trace: Requests | None) -> None:
+    assert process.stdin is not None
+    assert process.stdout is not None
+    with process.stdin as question:
+        pickle.dump((wanted, trace), question)
+    with process.stdout as answers:
+        while not job.finished:
+            message = pickle.load(answers)
+            if message[0] == "progress":
+                job.share, job.left_s, job.told_at = message[1], message[2], time.monotonic()
+            elif message[0] == "done":
+                job.result = message[1]
+            else:
+                job.error = str(message[1])
+
+
+@st.cache_resource(show_spinner=False)
+def board() -> Board:
+    """The one board of this server."""
+    return Board()

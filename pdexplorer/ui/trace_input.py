@@ -14,7 +14,7 @@ from pdexplorer.ui.texts import plain, said, text
 from pdexplorer.workload.requests import Requests
 from pdexplorer.workload.traces import read_trace
 
-MAX_REPLAYED = 5000
+MAX_REPLAYED = 20_000
 _PASTED_MAX_BYTES = 5_000_000
 
 

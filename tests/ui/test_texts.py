@@ -65,9 +65,9 @@ def test_chinese_is_chinese():
         key
         for key, words in catalogue("zh").items()
         if not re.search("[\u4e00-\u9fff]", words)
-        and re.search("[a-z]{4}", re.sub(r"\{[^}]*\}", "", words).lower())
+        and re.search("[a-z]{4}", re.sub(r"\{[^}]*\}", ""X
     ]
-    assert set(untranslated) <= {"choice.auto", "choice.poisson", "page.title", "metric.ttft", "metric.tpot"}
+    assert set(untranslated) <= {"choice.auto", "choice.poisson", "page.title"}
 
 
 def test_texts_asked_for_in_the_code_exist():
