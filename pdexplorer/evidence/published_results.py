@@ -108,7 +108,7 @@ def miss_cause(case_id: str) -> str:
 
 _CAUSES = {
     "R001": "The list gives both sides the 2023 engine; the paper's split ran an engine of its own. A replay "
-    "of both fleets agrees with the estimate: decode, bound by KV memory and engine overhead, needs most GPUs.",
+    "of both fleets agrees with the estimate: its decode pool is bound by KV memory and overhead.",
     "R003": "As for OPT-13B: the split runs on the 2023 engine too, and its pool of three stages has few "
     "instances to share 32 GPUs among.",
     "R005": "As for OPT-13B: the split runs on the 2023 engine too; its decode pool is bound by KV memory.",
