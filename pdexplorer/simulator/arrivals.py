@@ -1,7 +1,9 @@
 """Requests coming in: at their times, or a fixed number in flight."""
 
+from array import array
 from collections.abc import Callable
 
+import numpy as np
 import simpy
 
 from pdexplorer.simulator.events import Call
@@ -29,10 +31,11 @@ class Source:
         self.router_overhead_s = router_overhead_s
         self.traced = frozenset(traced)
         self.closed = concurrency is not None
-        self.arrival_s = requests.arrival_s.tolist()
-        self.input_tokens = requests.input_tokens.tolist()
-        self.cached_tokens = requests.cached_tokens.tolist()
-        self.output_tokens = requests.output_tokens.tolist()
+        self.arrival_s = array("d", requests.arrival_s.astype(float).tobytes())
+        self.input_tokens, self.cached_tokens, self.output_tokens = (
+            array("q", column.astype(np.int64).tobytes())
+            for column in (requests.input_tokens, requests.cached_tokens, requests.output_tokens)
+        )
         self.last_arrival_s = self.arrival_s[-1] if self.arrival_s and not self.closed else 0.0
         self.next = 0
         self.total = len(self.arrival_s)

@@ -8,7 +8,7 @@ import simpy
 
 from pdexplorer.simulator.arrivals import Source
 from pdexplorer.simulator.engine import Engine
-from pdexplorer.simulator.events import Call
+from pdexplorer.simulator.events import Call, run_calls
 from pdexplorer.simulator.gaps import GapHistogram
 from pdexplorer.simulator.options import SimulationOptions
 from pdexplorer.simulator.records import (
@@ -21,7 +21,7 @@ from pdexplorer.simulator.records import (
 )
 from pdexplorer.simulator.router import Router, router_of
 from pdexplorer.simulator.sequence import Sequence
-from pdexplorer.simulator.series import Sampler
+from pdexplorer.simulator.series import Sampler, worth_sampling
 from pdexplorer.simulator.specs import EngineSpec
 from pdexplorer.simulator.timeline import Timeline, timeline_of
 from pdexplorer.simulator.usage import pool_usage
@@ -59,7 +59,8 @@ class Colocated:
             options.closed_loop_concurrency,
             options.trace_requests,
         )
-        self.sampler = Sampler(env, self._sample, options.samples, self.source.last_arrival_s)
+        points = worth_sampling(options.samples, len(requests), spec.instances)
+        self.sampler = Sampler(env, self._sample, points, self.source.last_arrival_s)
 
     def _make_router(self, instances: int) -> Router:
         return router_of(self.options.routing, instances)
@@ -70,7 +71,7 @@ class Colocated:
         if self.options.horizon_s is not None:
             Call(env, self.options.horizon_s, (lambda event: self._stop(),))
         if len(self.requests):
-            env.run(until=self.done)
+            run_calls(env, self.done)
         now_s = float(env.now)
         for engine in self.engines:
             engine.close(now_s)

@@ -15,7 +15,7 @@ import simpy
 
 from pdexplorer.simulator.arrivals import Source
 from pdexplorer.simulator.engine import Engine
-from pdexplorer.simulator.events import Call
+from pdexplorer.simulator.events import Call, run_calls
 from pdexplorer.simulator.gaps import GapHistogram
 from pdexplorer.simulator.link import Flow, Link
 from pdexplorer.simulator.options import SimulationOptions
@@ -30,7 +30,7 @@ from pdexplorer.simulator.records import (
 )
 from pdexplorer.simulator.router import Router, router_of
 from pdexplorer.simulator.sequence import LEFT, WAITING, Sequence
-from pdexplorer.simulator.series import Sampler
+from pdexplorer.simulator.series import Sampler, worth_sampling
 from pdexplorer.simulator.specs import EngineSpec, LinkSpec, PrefillSpec
 from pdexplorer.simulator.timeline import Timeline, timeline_of
 from pdexplorer.simulator.usage import pool_usage
@@ -92,7 +92,8 @@ class Disaggregated:
         # Bound once: a replay makes hundreds of thousands of events.
         self._on_start, self._on_sent, self._on_received = (self._start,), self._sent, (self._received,)
         self.sampled = (0.0, 0.0)
-        self.sampler = Sampler(env, self._sample, options.samples, self.source.last_arrival_s)
+        points = worth_sampling(options.samples, len(requests), prefill.instances + decode.instances)
+        self.sampler = Sampler(env, self._sample, points, self.source.last_arrival_s)
 
     def _make_router(self, instances: int) -> Router:
         return router_of(self.options.routing, instances)
@@ -103,7 +104,7 @@ class Disaggregated:
         if self.options.horizon_s is not None:
             Call(env, self.options.horizon_s, (lambda event: self._stop(),))
         if len(self.requests):
-            env.run(until=self.done)
+            run_calls(env, self.done)
         now_s = float(env.now)
         link = self.link.spec
         for instance in self.prefills:

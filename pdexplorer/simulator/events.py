@@ -1,6 +1,7 @@
 """Light events on SimPy's queue: a callback at a time, without a process behind it."""
 
 from collections.abc import Callable
+from heapq import heappop, heappush
 from typing import Any
 
 import simpy
@@ -35,10 +36,22 @@ class Call:
     ) -> None:
         self.callbacks = callbacks
         self.payload = payload
-        delay = time_s - env._now
-        env.schedule(self, priority, delay if delay > 0.0 else 0.0)  # type: ignore[arg-type]
+        now_s = env._now
+        delay = time_s - now_s
+        # What env.schedule does, without the calls in between.
+        due_s = now_s + delay if delay > 0.0 else now_s
+        heappush(env._queue, (due_s, priority, next(env._eid), self))  # type: ignore[misc]
 
 
 def alone_now(env: simpy.Environment) -> bool:
     """Whether nothing else happens at this time, so that what waits for the rest of it need not."""
-    return env.peek() > env._now
+    queue = env._queue
+    return not queue or bool(queue[0][0] > env._now)
+
+
+def run_calls(env: simpy.Environment, stopped: simpy.Event) -> None:
+    """Run until the event `stopped` has been triggered. All else on the queue must be a Call."""
+    queue = env._queue
+    while not stopped.triggered:
+        env._now, _, _, event = heappop(queue)
+        event.callbacks[0](event)

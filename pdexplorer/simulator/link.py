@@ -156,10 +156,13 @@ class Link:
 
     def _share(self, changed: _Ingress) -> None:
         """New rates after a start or an end at `changed`."""
-        caps: list[tuple[float, _Ingress]] = []
+        if not self.fabric_may_bind:
+            if changed.flows:
+                changed.rate = self._cap(changed.flows)
+                self._schedule(changed)
+            return
         fabric = self.fabric_byte_per_s
-        if self.fabric_may_bind:
-            caps = [(self._cap(each.flows), each) for each in self.ingresses if each.flows]
+        caps = [(self._cap(each.flows), each) for each in self.ingresses if each.flows]
         binds = sum(rate * each.flows for rate, each in caps) > fabric * (1.0 + 1e-12)
         if not binds and not self.fabric_binds:
             if changed.flows:

@@ -1,8 +1,9 @@
 """Replications: the same question with other draws, on several processes where there are several."""
 
+import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from multiprocessing import get_context
+from multiprocessing import get_all_start_methods, get_context
 from typing import TypeVar
 
 Result = TypeVar("Result")
@@ -20,6 +21,7 @@ def replicate(run: Callable[[int], Result], seeds: Sequence[int], processes: int
     if processes == 1 or len(seeds) < 2:
         return [run(seed) for seed in seeds]
     workers = min(processes, len(seeds))
-    # Spawned, not forked: a fork of a process with threads (a page's) may hang.
-    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
+    # A fork starts in milliseconds, but of a process with threads (a page's) it may hang.
+    forks = "fork" in get_all_start_methods() and threading.active_count() == 1
+    with ProcessPoolExecutor(workers, mp_context=get_context("fork" if forks else "spawn")) as pool:
         return list(pool.map(run, seeds))

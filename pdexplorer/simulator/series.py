@@ -8,7 +8,15 @@ from numpy.typing import NDArray
 
 from pdexplorer.simulator.events import AFTER_ARRIVALS, Call
 
+_LEAST_POINTS = 40
+_LOOKS_A_REQUEST = 5
+
 SERIES = ("waiting", "batch", "kv_fraction", "in_transfer", "link_fraction")
+
+
+def worth_sampling(points: int, requests: int, instances: int) -> int:
+    """Fewer points where a short replay has many instances: a sample looks at each of them."""
+    return min(points, max(_LEAST_POINTS, _LOOKS_A_REQUEST * requests // max(1, instances)))
 
 
 class Sampler:
