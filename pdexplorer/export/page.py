@@ -31,7 +31,10 @@ _STYLE = (
     "td:first-child{min-width:9rem}.words td:first-child{white-space:nowrap}"
     "figure{margin:.6rem 0;overflow-x:auto}figure svg{display:block;width:100%;min-width:36rem;height:auto}"
     "pre{background:var(--box);padding:.6rem .8rem;overflow-x:auto;font-size:.85rem}"
-    "li{margin:.2rem 0;overflow-wrap:anywhere}footer{margin-top:2rem;border-top:1px solid var(--line)}"
+    "ul{margin:.3rem 0;padding-left:1.3rem}li{margin:.2rem 0;overflow-wrap:anywhere}"
+    "footer{margin-top:2rem;border-top:1px solid var(--line)}"
+    "@media (max-width:30rem){body{padding:.8rem}table{font-size:.85rem}th,td{padding:.2rem .3rem}"
+    "td:first-child{min-width:0}}"
     "@media print{body{max-width:none}pre{white-space:pre-wrap}h2{break-after:avoid}"
     "figure,tr{break-inside:avoid}}"
 )
@@ -77,11 +80,10 @@ def page_html(report: Report, drawer: Drawer | None = None) -> str:
 
 
 def _verdict(report: Report) -> str:
-    lines = [report.headline]
-    if report.reasons:
-        lines.append(f"Because: {' '.join(report.reasons)}")
-    lines += after_reasons(report)
-    return f'<section class="verdict">{"".join(_paragraph(line) for line in lines)}</section>'
+    parts = [_paragraph(report.headline)]
+    parts += [_paragraph("Because:"), _list(report.reasons)] if report.reasons else []
+    parts += [_paragraph(line) for line in after_reasons(report)]
+    return f'<section class="verdict">{"".join(parts)}</section>'
 
 
 def _chart(report: Report, view: str, drawer: Drawer) -> str:

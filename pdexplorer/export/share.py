@@ -26,7 +26,8 @@ from pdexplorer.study.compare import Evaluation
 @dataclass(frozen=True)
 class ShareItems:
     """Links, snippets and texts. Mappings are by view; file_names by what a download holds: svg and png once
-    a view (`cost.svg`), and memo.md, page.html, scenario.json, answer.json.
+    a view (`cost.svg`), and memo.md, page.html, scenario.json, answer.json,
+    answer.csv.
     """
 
     short_link: str
@@ -60,7 +61,7 @@ def share_items(
         for view in VIEWS
         for suffix in ("svg", "png")
     }
-    for what in ("memo.md", "page.html", "scenario.json", "answer.json"):
+    for what in ("memo.md", "page.html", "scenario.json", "answer.json", "answer.csv"):
         stem, _, suffix = what.partition(".")
         names[what] = file_name(scenario, base, stem, suffix)
     return ShareItems(

@@ -7,10 +7,10 @@ origins to read answers; pictures can be shown anywhere, as pictures can.
 import asyncio
 import re
 from collections.abc import Awaitable, Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import streamlit as st
+from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
@@ -19,7 +19,7 @@ from pdexplorer.export.links import LOCAL_ADDRESS
 from pdexplorer.export.live import LiveAnswers, LiveFile
 from pdexplorer.scenario.presets import Preset, load_presets
 
-_WORKERS = 4  # most of them wait for the one that draws
+_AT_ONCE = 4  # most of them wait for the one that draws
 _MOST_WAITING = 32
 _SECONDS_KEPT = 60
 _HOST = re.compile(r"[A-Za-z0-9._\-\[\]:]{1,255}")
@@ -42,14 +42,21 @@ class _Served:
     shared: bool
 
 
+@dataclass(frozen=True)
+class _Turns:
+    """How many may wait for an answer, and how many are worked out in threads at once."""
+
+    waiting: asyncio.Semaphore
+    working: asyncio.Semaphore
+
+
 def routes(base_path: str | None = None) -> list[Route]:
     """Routes for `st.App`. base_path: where the page stands below its host; None: as `server.baseUrlPath`
     says, read when the server starts."""
     if base_path is None:
         base_path = str(st.get_option("server.baseUrlPath") or "")
     live = LiveAnswers()
-    pool = ThreadPoolExecutor(_WORKERS, thread_name_prefix="live")
-    waiting = asyncio.Semaphore(_MOST_WAITING)
+    turns = _Turns(asyncio.Semaphore(_MOST_WAITING), asyncio.Semaphore(_AT_ONCE))
     start = f"/{base_path.strip('/')}".rstrip("/")
     served = (
         _Served("/api/v1/evaluate", "application/json", live.evaluate, True),
@@ -59,25 +66,21 @@ def routes(base_path: str | None = None) -> list[Route]:
         _Served("/page.html", "text/html", live.page, False),
     )
     return [
-        Route(start + one.path, _endpoint(one, start, pool, waiting), methods=["GET"], name=one.path)
+        Route(start + one.path, _endpoint(one, start, turns), methods=["GET"], name=one.path)
         for one in served
     ]
 
 
-def _endpoint(
-    served: _Served, start: str, pool: ThreadPoolExecutor, waiting: asyncio.Semaphore
-) -> Callable[[Request], Awaitable[Response]]:
+def _endpoint(served: _Served, start: str, turns: _Turns) -> Callable[[Request], Awaitable[Response]]:
     def work(query: str, root: str) -> LiveFile:
         return served.answer(query, load_presets(), root)
 
     async def endpoint(request: Request) -> Response:
-        if waiting.locked():
+        if turns.waiting.locked():
             return _error(served, "busy: too many questions at once; ask again in a few seconds", 503)
-        async with waiting:
+        async with turns.waiting, turns.working:
             try:
-                file = await asyncio.get_running_loop().run_in_executor(
-                    pool, work, request.url.query, _root(request, start)
-                )
+                file = await run_in_threadpool(work, request.url.query, _root(request, start))
             except ValueError as error:
                 return _error(served, str(error), 400)
             except RuntimeError as error:
