@@ -32,11 +32,21 @@ class Calendar:
         self.env = env
         self.fleet = fleet
         self.active: list[Fault] = []
+        self.faults = tuple(faults)
         self.draws = random.Random(0)
         for fault in faults:
             Call(env, fault.start_s, (self._begin,), payload=fault)
             if not math.isinf(fault.end_s):
                 Call(env, fault.end_s, (self._end,), payload=fault)
+
+    def returns(self, *pools: str) -> bool:
+        """Whether an instance of these pools will come back."""
+        return any(
+            fault.kind in ("down", "drain")
+            and (not pools or fault.pool in pools)
+            and self.env.now < fault.end_s < math.inf
+            for fault in self.faults
+        )
 
     def jitter_s(self) -> float:
         """Extra time of a transfer that ends now."""

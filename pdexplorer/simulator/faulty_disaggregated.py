@@ -12,6 +12,8 @@ from typing import Any
 from pdexplorer.simulator.events import Call
 from pdexplorer.simulator.faults_clock import Calendar
 from pdexplorer.simulator.managed_disaggregated import ManagedDisaggregated
+from pdexplorer.simulator.records import UNFINISHED
+from pdexplorer.simulator.scaling import ScaledPool, Scaler, pressure_of
 from pdexplorer.simulator.sequence import NAN, WAITING, Sequence
 
 
@@ -22,12 +24,39 @@ class FaultyDisaggregated(ManagedDisaggregated):
         super().__init__(*args, **kwargs)
         self.failures: Counter[int] = Counter()
         self.own_queues = [instance.queue for instance in self.prefills]
-        eager = not self.options.faults  # else one event may send an instance several requests
+        scaling = self.options.scaling
+        # With these, one event may send an instance several requests.
+        eager = not self.options.faults and scaling is None
         for instance in self.prefills:
             instance.eager = eager
         for engine in self.engines:
             engine.eager = eager
         self.calendar = Calendar(self.env, self.options.faults, self)
+        if scaling is not None:
+            prefill = ScaledPool(
+                "prefill",
+                self.prefill_router,
+                [instance.usage for instance in self.prefills],
+                self._prefill_pressure,
+                self._prefill_empty,
+                scaling.prefill_instances,
+            )
+            decode = ScaledPool(
+                "decode",
+                self.decode_router,
+                [engine.usage for engine in self.engines],
+                lambda number: pressure_of(self.engines[number], self.decode, self.env.now),
+                lambda number: self.decode_router.load[number] == 0.0,
+                scaling.decode_instances,
+            )
+            self.scaler = Scaler(self.env, scaling, (prefill, decode), self)
+
+    def _prefill_pressure(self, number: int) -> float:
+        return 1.0 - self.prefills[number].free_blocks / max(1, self.prefill.kv_blocks)
+
+    def _prefill_empty(self, number: int) -> bool:
+        instance = self.prefills[number]
+        return self.prefill_router.load[number] == 0.0 and instance.free_blocks == self.prefill.kv_blocks
 
     # --- the calendar's calls ---
 
@@ -132,6 +161,8 @@ class FaultyDisaggregated(ManagedDisaggregated):
         for sequence in coming:
             self._abort(sequence, reserved=False)
         homeless = [each for each in coming if each.prefill_end_s == each.prefill_end_s]
+        if not self.decode_router.open and not self.calendar.returns("decode"):
+            self._stop()  # nothing can finish any more
         homeless += self.pending[number]
         self.pending[number].clear()
         here = {sequence.index for sequence in lost}
@@ -182,6 +213,14 @@ class FaultyDisaggregated(ManagedDisaggregated):
 
     # --- parts ---
 
+    def _strand(self, sequence: Sequence) -> None:
+        """Wait for an instance to return; where none will, the request is lost."""
+        if self.calendar.returns() or self.options.scaling is not None:
+            self.stranded.append(sequence)
+        else:
+            del self.inside[sequence.index]
+            self._leave(sequence, UNFINISHED, NAN)
+
     def _start(self, event: Call) -> None:
         if not event.payload.cancelled:
             super()._start(event)
@@ -230,7 +269,7 @@ class FaultyDisaggregated(ManagedDisaggregated):
             return
         index = self.decode_router.choose(self._blocks(sequence))
         if index < 0:
-            self.stranded.append(sequence)
+            self._strand(sequence)
             return
         self._take_decode(index, sequence)
         self.engines[index].submit(sequence)

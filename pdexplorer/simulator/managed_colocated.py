@@ -12,8 +12,9 @@ from pdexplorer.simulator.events import Call
 from pdexplorer.simulator.faults_clock import Calendar
 from pdexplorer.simulator.options import SimulationOptions
 from pdexplorer.simulator.pool import Pool
-from pdexplorer.simulator.records import REFUSED
+from pdexplorer.simulator.records import REFUSED, UNFINISHED
 from pdexplorer.simulator.router import Router
+from pdexplorer.simulator.scaling import ScaledPool, Scaler, pressure_of
 from pdexplorer.simulator.sequence import Sequence
 from pdexplorer.simulator.specs import EngineSpec
 from pdexplorer.simulator.tiers import TierPort, instance_ports
@@ -51,7 +52,7 @@ class ManagedColocated(Colocated):
             self.router.index = self.caches.index if options.routing == "prefix_aware" else None
         self.backlog = Backlog(spec.timer, spec.instances) if options.refuse_ttft_s is not None else None
         for number, engine in enumerate(self.engines):
-            engine.eager = not options.faults  # one event may send it several
+            engine.eager = not options.faults and options.scaling is None  # one event may send it several
             if self.caches is not None:
                 engine.on_admit = self._on_admit(number, self.caches)
             if self.caches is not None or self.backlog is not None:
@@ -60,6 +61,17 @@ class ManagedColocated(Colocated):
         self.fetching: dict[int, Sequence] = {}
         self.door_opens_s = 0.0
         self.calendar = Calendar(env, options.faults, self)
+        if options.scaling is not None:
+            first = options.scaling.colocated_instances
+            usages = [engine.usage for engine in self.engines]
+            pool = ScaledPool("colocated", self.router, usages, self._pressure, self._empty, first)
+            self.scaler = Scaler(env, options.scaling, (pool,), self)
+
+    def _pressure(self, instance: int) -> float:
+        return pressure_of(self.engines[instance], self.spec, self.env.now)
+
+    def _empty(self, instance: int) -> bool:
+        return self.router.load[instance] == 0.0
 
     def _make_router(self, instances: int) -> Router:
         return Pool(self.options.routing, instances, None, self.options.prefix_load_ratio)
@@ -89,7 +101,11 @@ class ManagedColocated(Colocated):
         caches = self.caches
         instance = self.router.choose(() if caches is None else caches.blocks(sequence))
         if instance < 0:
-            self.stranded.append(sequence)
+            if self.calendar.returns() or self.options.scaling is not None:
+                self.stranded.append(sequence)
+            else:
+                del self.inside[sequence.index]
+                self._leave(sequence, UNFINISHED, float("nan"))
             return
         if caches is not None and sequence.prefill_end_s != sequence.prefill_end_s:
             sequence.cached_tokens = caches.cached_tokens(instance, sequence)  # until it is admitted

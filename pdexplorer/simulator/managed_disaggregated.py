@@ -195,7 +195,7 @@ class ManagedDisaggregated(Disaggregated):
         blocks = () if caches is None else caches.blocks(sequence)
         index = self.prefill_router.choose(blocks, sequence.input_tokens)
         if index < 0:
-            self.stranded.append(sequence)
+            self._strand(sequence)
             return
         if caches is not None:
             sequence.cached_tokens = caches.cached_tokens(index, sequence)
@@ -216,6 +216,10 @@ class ManagedDisaggregated(Disaggregated):
             self.prefill_router.change(index, sequence.load)
         if caches is None or not self._fetches(caches, index, sequence):
             self._queue(sequence)
+
+    def _strand(self, sequence: Sequence) -> None:
+        """No instance to go to now."""
+        self.stranded.append(sequence)
 
     def _queue(self, sequence: Sequence) -> None:
         if self.central:

@@ -5,6 +5,7 @@ from typing import Literal
 
 from pdexplorer.scenario.scenario import Scenario
 from pdexplorer.simulator.fault import Fault
+from pdexplorer.simulator.scaling import Scaling
 from pdexplorer.simulator.split import OwnThreshold, SplitRule
 from pdexplorer.simulator.tiers import Tier
 
@@ -46,7 +47,8 @@ class SimulationOptions:
 
     faults: in any order. retry_after_s: time until a request that lost its instance is sent elsewhere.
     transfer_retries: a transfer that fails is sent again so often, then the decode side recomputes the
-    prompt. static_batches: a colocated instance fills a batch, decodes all of it, and only then takes more.
+    prompt. scaling: pools that grow, shrink or change roles; None for fixed ones. static_batches: a colocated
+    instance fills a batch, decodes all of it, and only then takes more.
     trace_requests: request ids whose every token and step is kept.
     """
 
@@ -68,6 +70,7 @@ class SimulationOptions:
     faults: tuple[Fault, ...] = ()
     retry_after_s: float = 0.0
     transfer_retries: int = 1
+    scaling: Scaling | None = None
     static_batches: bool = False
     trace_requests: tuple[int, ...] = ()
 
@@ -82,6 +85,7 @@ class SimulationOptions:
             and self.refuse_ttft_s is None
             and self.cache is None
             and not self.faults
+            and self.scaling is None
         )
 
     @property

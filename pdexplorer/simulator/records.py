@@ -72,6 +72,13 @@ class SimulationResult:
         return float(self.records["cached_tokens"][done].sum() / self.records["input_tokens"][done].sum())
 
     @property
+    def paid_instance_s(self) -> float:
+        """Time of all instances, less what scaled pools had off."""
+        return sum(
+            usage.instances * self.simulated_s - float(usage.off_s.sum()) for usage in self.pools.values()
+        )
+
+    @property
     def requests(self) -> int:
         """All requests given, whatever became of them."""
         return len(self.counted)

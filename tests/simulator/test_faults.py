@@ -202,3 +202,12 @@ def test_faults_that_mean_nothing(bad):
         Fault("slow_link", **bad)
     with pytest.raises(ValueError, match="returns"):
         Fault("router_down", 0.0)
+
+
+def test_where_nothing_ever_returns_the_replay_ends():
+    given = requests_of([0.0, 1.0, 2.0], 100, 5)
+    dead = Fault("down", 0.5, instance=0)
+    for result in (colocated(given, dead, instances=1), disaggregated(given, dead, decodes=1)):
+        assert result.records["status"].tolist() == ["completed", "unfinished", "unfinished"]
+    drained = Fault("drain", 0.5, instance=0)
+    assert colocated(given, drained, instances=1).completed == 1
