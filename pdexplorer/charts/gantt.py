@@ -55,7 +55,7 @@ def gantt_frame(
 
 
 def request_gantt(
-    frame: pd.DataFrame, *, phase_texts: Mapping[str, str], x_title: str, height: int = 96
+    frame: pd.DataFrame, *, phase_texts: Mapping[str, str], x_title: str, height: int = 170
 ) -> alt.Chart:
     """frame: see `gantt_frame`."""
     chart: alt.Chart = (

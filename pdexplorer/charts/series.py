@@ -49,7 +49,7 @@ def series_frame(
 
 
 def time_series(
-    frame: pd.DataFrame, *, fleet_texts: Mapping[str, str], panel: str, time_title: str, height: int = 150
+    frame: pd.DataFrame, *, fleet_texts: Mapping[str, str], panel: str, time_title: str, height: int = 210
 ) -> alt.Chart:
     """frame: see `series_frame`, of one panel. panel: its text."""
     domain = [fleet_texts[fleet] for fleet in FLEETS]

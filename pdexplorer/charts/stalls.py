@@ -38,7 +38,7 @@ def stall_frame(
 
 
 def stall_curve(
-    frame: pd.DataFrame, *, fleet_texts: Mapping[str, str], x_title: str, y_title: str, height: int = 250
+    frame: pd.DataFrame, *, fleet_texts: Mapping[str, str], x_title: str, y_title: str, height: int = 290
 ) -> alt.Chart:
     """frame: see `stall_frame`. Both axes logarithmic: a stall of one token in ten thousand is visible."""
     domain = [fleet_texts[fleet] for fleet in FLEETS]

@@ -6,25 +6,59 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from pdexplorer.scenario.keys import keys
 from pdexplorer.ui.answer import Answered
+from pdexplorer.ui.edits import queue_settings
 from pdexplorer.ui.texts import said, text
 
+_USE = "candidates.use"
 _COLUMNS = ("fleet", "design", "chosen", "score", "score_unit", "instances", "gpus", "cost", "limit")
 
 
 def candidates_tab(answer: Answered) -> None:
     """A table of all of them."""
-    st.caption(text("candidates.about"))
-    st.dataframe(
-        candidate_frame(answer.json["candidates"]),
+    st.caption(f"{text('candidates.about')} {text('candidates.pick')}")
+    frame = candidate_frame(answer.json["candidates"])
+    event: Any = st.dataframe(
+        frame,
         hide_index=True,
         width="stretch",
         height=420,
+        on_select="rerun",
+        selection_mode="single-row",
+        key="candidates.table",
         column_config={
             text("column.score"): st.column_config.NumberColumn(format="%.4g"),
             text("column.cost"): st.column_config.NumberColumn(format="%.4g"),
         },
     )
+    rows = event.selection.rows
+    if rows and rows[0] < len(frame):
+        candidate = answer.json["candidates"][int(frame.index[rows[0]])]
+        wanted = design_settings(candidate["fleet"], candidate["design"])
+        st.button(
+            text("candidates.use"),
+            key=_USE,
+            icon=":material/check:",
+            on_click=queue_settings,
+            args=(_USE, wanted),
+        )
+
+
+def design_settings(fleet: str, design: Mapping[str, Any]) -> dict[str, str]:
+    """The settings that fix a design: what the search was free to choose."""
+    found: dict[str, str] = {}
+    for name, value in design.items():
+        if fleet == "colocated":
+            key = f"colocated.{name}"
+        elif name in ("prefill", "decode"):
+            key = f"{name}.accelerator"
+        else:
+            pool, _, field = name.partition("_")
+            key = f"{pool}.{field}"
+        if key in keys() and value is not None:
+            found[key] = str(value)
+    return found
 
 
 def candidate_frame(candidates: Iterable[Mapping[str, Any]]) -> pd.DataFrame:

@@ -70,7 +70,16 @@ PATTERNS: Mapping[str, str] = {
     r"from ([\d.,e+-]+)(.*)": r"不小于 \1{\2}",
     r" (?:up to|to) ([\d.,e+]+)(.*)": r"，不大于 \1{\2}",
     r"(.*?), or (auto|none)(.*)": r"{\1}，或 \2{\3}",
+    # saving presets
+    r"name = (.*): allowed are small letters, digits and underscores, at most 64": (
+        r"文件名 \1：只能用小写字母、数字和下划线，最多 64 个"
+    ),
+    r"name = (.*): taken by a preset of pdexplorer; choose another": r"文件名 \1：与自带预设重名，请换一个",
+    r"name = (.*): is there already; choose another or replace it": r"文件名 \1：已存在，请换名或选择替换",
+    r"name = (.*): cannot be written \((.*)\)": r"文件名 \1：无法写入（\2）",
     # traces and configs
+    r"config\.json: is not JSON \(line (\d+)\)": r"config.json：不是合法 JSON（第 \1 行）",
+    r"config\.json: is not JSON \(nested too deeply\)": "config.json：嵌套过深",
     r"the trace is no longer in this session: upload or paste it again": "会话中已没有该 trace：请重新上传或"
     "粘贴",
     r"config\.json: holds no architecture \(no layers\)": "config.json：没有模型结构（没有层数）",

@@ -35,7 +35,7 @@ def queue_settings(widget: str, settings: Mapping[str, Any]) -> None:
 
 
 def queue_preset(widget: str, name: str) -> None:
-    """For the preset box's callback."""
+    """For a callback that opens a preset, or another question as a link that starts with `?`."""
     _queue().append((widget, name))
 
 

@@ -36,3 +36,12 @@ def set_in_address(key: str, value: str) -> None:
     st.query_params[key] = value
     if "address" in session:
         session["address"] = dict(st.query_params.to_dict())
+
+
+def drop_from_address(key: str) -> None:
+    """Takes a reserved key out of the address."""
+    session = st.session_state
+    if key in st.query_params:
+        del st.query_params[key]
+    if "address" in session:
+        session["address"] = dict(st.query_params.to_dict())

@@ -12,6 +12,7 @@ from pdexplorer.ui.edits import follow, queue_preset, queue_settings
 from pdexplorer.ui.fields import as_float, field_help, field_input, log_steps, number_text
 from pdexplorer.ui.language import language_switch
 from pdexplorer.ui.overrides import figures_set_by_hand, prices_set_by_hand
+from pdexplorer.ui.own_model import own_model
 from pdexplorer.ui.state import Asked
 from pdexplorer.ui.texts import preset_texts, text
 
@@ -68,6 +69,8 @@ def sidebar(asked: Asked, presets: Presets, catalog: Catalog) -> None:
                 with folded:
                     for name in group_fields(group):
                         field_input(name, values[name], catalog)
+                    if group == "model":
+                        own_model(asked.scenario)
                     if group == "money":
                         prices_set_by_hand(asked.scenario, catalog)
         folded = st.expander(text("group.overrides"), key="group.overrides", on_change="rerun")

@@ -13,7 +13,7 @@ from typing import Any
 
 import streamlit as st
 
-from pdexplorer.scenario.link import parse_query, to_query
+from pdexplorer.scenario.link import parse_link, parse_query, to_query
 from pdexplorer.scenario.presets import Preset, Presets
 from pdexplorer.scenario.scenario import Scenario
 from pdexplorer.scenario.settings import Refusal, apply_settings
@@ -56,6 +56,9 @@ def current(presets: Presets) -> Asked:
 
 
 def _edited(asked: Asked, edit: Mapping[str, Any] | str, presets: Presets) -> Asked:
+    if isinstance(edit, str) and edit.startswith("?"):
+        link = parse_link(edit, presets)
+        return Asked(link.preset, link.scenario, link.refused, link.changed)
     if isinstance(edit, str):
         return Asked(presets[edit], presets[edit].scenario, from_link=False)
     scenario, refused = apply_settings(asked.scenario, edit)

@@ -7,7 +7,9 @@ import streamlit as st
 from pdexplorer.scenario.presets import Presets
 from pdexplorer.ui.answer import Answered
 from pdexplorer.ui.candidates_tab import candidates_tab
+from pdexplorer.ui.compare_tab import compare_tab
 from pdexplorer.ui.language import set_in_address
+from pdexplorer.ui.presets_tab import presets_tab
 from pdexplorer.ui.share_tab import share_tab
 from pdexplorer.ui.simulation_tab import simulation_tab
 from pdexplorer.ui.sources_tab import sources_tab
@@ -19,6 +21,8 @@ TABS: Mapping[str, Tab] = {
     "simulation": lambda answer, presets: simulation_tab(answer),
     "candidates": lambda answer, presets: candidates_tab(answer),
     "sources": lambda answer, presets: sources_tab(answer),
+    "compare": compare_tab,
+    "presets": presets_tab,
     "share": share_tab,
 }
 

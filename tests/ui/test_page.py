@@ -1,5 +1,6 @@
 """The page from a visitor's side, without a browser: what it shows, keeps in the address and refuses."""
 
+import json
 import re
 import time
 
@@ -7,6 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from pdexplorer.ui.launch import PAGE
+from tests.ui.test_own_model import LLAMA
 
 
 def visit(**query):
@@ -196,7 +198,9 @@ def test_simulation_runs_on_request_and_goes_stale():
     assert len(page.dataframe) == 0
 
 
-@pytest.mark.parametrize(("tab", "frames"), [("candidates", 1), ("sources", 2), ("share", 0)])
+@pytest.mark.parametrize(
+    ("tab", "frames"), [("candidates", 1), ("sources", 2), ("share", 0), ("presets", 1), ("compare", 0)]
+)
 def test_other_tabs_work_only_while_open(tab, frames):
     assert not visit().dataframe
     assert len(visit(view=tab).dataframe) == frames
@@ -235,3 +239,43 @@ def test_a_first_visit_explains_itself_until_it_is_told_to_stop(opened):
     page.button(key="intro.dismiss").click().run()
     assert not any("two pools" in caption.value for caption in page.caption)
     assert not any("two pools" in caption.value for caption in visit(preset="rag_h100").caption)
+
+
+def test_a_pinned_scenario_is_compared_and_kept_in_the_link():
+    page = visit(view="compare", preset="rag_h100")
+    page.button(key="compare.pin").click().run()
+    assert "preset=rag_h100" in address(page)["a"]
+    change(page, "workload.input_tokens", 500.0)
+    assert len(page.dataframe) == 2
+    assert "a" in address(page)
+    again = visit(**address(page))
+    assert len(again.dataframe) == 2
+    again.button(key="compare.go").click().run()
+    assert again.number_input(key="in.workload.input_tokens").value == 8000.0
+
+
+def test_a_pasted_model_is_used_and_left_again():
+    page = visit()
+    page.session_state["group.model"] = True
+    page.run()
+    page.text_area(key="model.paste").set_value(json.dumps(LLAMA)).run()
+    page.button(key="model.use").click().run()
+    assert not page.exception
+    assert address(page)["model.architecture.layers"] == "32"
+    page.button(key="model.back").click().run()
+    assert "model.architecture.layers" not in address(page)
+    page.text_area(key="model.paste").set_value("{").run()
+    page.button(key="model.use").click().run()
+    assert "not JSON" in page.error[0].value
+
+
+def test_a_preset_can_be_saved_for_the_team(monkeypatch, tmp_path):
+    monkeypatch.setenv("PDEXPLORER_PRESETS", str(tmp_path))
+    page = change(visit(view="presets"), "workload.input_tokens", 777.0)
+    page.text_input(key="save.name").set_value("ours").run()
+    page.button(key="save.folder").click().run()
+    assert not page.exception
+    assert page.success
+    assert visit(preset="ours").number_input(key="in.workload.input_tokens").value == 777.0
+    page.button(key="save.folder").click().run()
+    assert "already" in page.error[0].value
