@@ -121,7 +121,7 @@ class Routing(Block):
         ge=0,
         le=2_000_000,
         description="Hybrid: prompts with fewer uncached tokens prefill on the decode side. "
-        "0 is off; not evaluated yet.",
+        "0 is off; replays follow it, the closed form does not.",
     )
     overhead_ms: float = Field(
         1.0, ge=0, le=60_000, description="Router time added to every request, per hop."

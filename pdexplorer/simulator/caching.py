@@ -4,10 +4,16 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 
 from pdexplorer.simulator.cache import Blocks, HbmCache, PrefixIndex
+from pdexplorer.simulator.engine import Engine
 from pdexplorer.simulator.options import CacheOptions
 from pdexplorer.simulator.sequence import Sequence as Request
 from pdexplorer.simulator.tiers import TierPort, plan_fetch, start_fetch
 from pdexplorer.workload.requests import Requests
+
+
+def low_blocks(engine: Engine) -> int:
+    """Fewest KV blocks free on an engine since someone last asked."""
+    return engine.kv_low_blocks(engine.env.now)
 
 
 class PoolCaches:

@@ -5,33 +5,25 @@ decode-only. Decode-only stretches run as one macro-step: k iterations take k·A
 being the batch's total context. A stretch ends where that stops holding or something changes: a sequence
 finishes or reaches the window, KV blocks run out, or a request comes in that can be admitted (then at the
 next iteration boundary).
-
-Conventions. A decode iteration over a sequence reads `context` tokens, the one fed included; before it the
-sequence holds blocks for context − 1 of them. A prompt's blocks are taken at admission, cached ones too.
-Preemption takes the latest admitted, frees its blocks and puts it at the head of the queue, to prefill
-prompt and generated tokens again.
 """
 
-from collections import deque
 from collections.abc import Callable
 
 import simpy
 
-from pdexplorer.simulator.batch import DecodeBatch
 from pdexplorer.simulator.evacuation import evacuate
 from pdexplorer.simulator.events import AFTER_ARRIVALS, Call, alone_now
 from pdexplorer.simulator.gaps import GapHistogram
-from pdexplorer.simulator.kv import BlockPool
-from pdexplorer.simulator.policies import POLICIES, Chunk
-from pdexplorer.simulator.sequence import DECODING, LEFT, PREFILLING, WAITING, Sequence
+from pdexplorer.simulator.residents import Residents
+from pdexplorer.simulator.sequence import LEFT, Sequence
 from pdexplorer.simulator.specs import EngineSpec
-from pdexplorer.simulator.stretch import steps_until, stretch_s
-from pdexplorer.simulator.usage import BLOCKED, BUSY, IDLE, InstanceUsage
+from pdexplorer.simulator.stretch import stretch_s
+from pdexplorer.simulator.usage import BLOCKED, BUSY, IDLE
 from pdexplorer.simulator.work import prefill_work
 
 
-class Engine:
-    """State of one instance. on_finish(sequence) comes as a sequence leaves, on_room() after KV was freed."""
+class Engine(Residents):
+    """What moves one instance on: what comes in, and its steps."""
 
     def __init__(
         self,
@@ -41,45 +33,7 @@ class Engine:
         on_finish: Callable[[Sequence], None],
         on_room: Callable[[], None] | None = None,
     ) -> None:
-        self.env = env
-        self.timer = spec.timer
-        self.window = spec.timer.window_tokens
-        self.max_batch = spec.max_batch
-        self.chunk_tokens = spec.chunk_tokens
-        self.choose_chunks = POLICIES[spec.policy]
-        self.filling = False  # of static batches
-        self.decodes_wait = spec.policy != "chunked"
-        self.gaps = gaps
-        self.kv_block_tokens = spec.block_tokens
-        self.kv = BlockPool(spec.kv_blocks, spec.block_tokens, spec.watermark_blocks)
-        self.decodes = DecodeBatch(self.kv, self.window, gaps)
-        self.on_finish = on_finish
-        self.on_room = on_room
-        self.on_admit: Callable[[Sequence], None] | None = None  # may raise past_tokens
-        self.on_prefilled: Callable[[Sequence], None] | None = None
-        self.usage = InstanceUsage()
-
-        self.waiting: deque[Sequence] = deque()
-        self.partial: Sequence | None = None
-        self.arrived: list[Sequence] = []
-        self.prefilling = 0  # admitted, prompt not done
-        self.inbound = 0  # reserved here, still on their way
-        self.in_transfer = 0  # of those, with prefill over
-
-        self.admitted: list[Sequence] = []
-        self.admissions = 0
-
-        self.step_end: Call | None = None  # of the step now running, or of a start at this very time
-        self.chunks: list[Chunk] = []
-        self.decoding = False
-        self.running = False
-        self.start_s = 0.0
-        self.steps = 0
-        self.base_s = 0.0  # k iterations take k·base_s + k²·ramp_s
-        self.ramp_s = 0.0
-        self.prefill_share = 0.0
-        self.freed = False
-        self.eager = True  # may start at once where nothing else happens at this time
+        super().__init__(env, spec, gaps, on_finish, on_room)
         self._on_step = (self._step,)
 
     # --- what comes in ---
@@ -141,25 +95,6 @@ class Engine:
             self.running = False
         self.usage.enter(BUSY, now_s)
 
-    def kv_blocks_held(self, now_s: float) -> int:
-        """Blocks in use now, those of the running iteration included."""
-        held = self.kv.blocks - self.kv.free
-        if self.running and self.decoding and self.decodes.size:
-            held += self._taken(now_s)
-        return held
-
-    def kv_low_blocks(self, now_s: float) -> int:
-        """Fewest blocks free since the last call."""
-        kv = self.kv
-        free = kv.blocks - self.kv_blocks_held(now_s)
-        low = min(kv.low, free)
-        kv.low = free
-        return low
-
-    def running_sequences(self) -> int:
-        """Sequences that count towards max_batch: decoding, prefilling, or reserved and on their way."""
-        return self.decodes.size + self.prefilling + self.inbound
-
     def _may_admit(self, sequence: Sequence) -> bool:
         """Whether this waiting sequence could come in at the next boundary: never no where it could."""
         return (
@@ -176,20 +111,6 @@ class Engine:
             self.step_end = Call(self.env, self.env.now, self._on_step, AFTER_ARRIVALS)
         elif changes_step and self.steps > 1:
             self._shorten(self._steps_until(self.env.now))
-
-    def _steps_until(self, now_s: float) -> int:
-        return steps_until(now_s - self.start_s, self.base_s, self.ramp_s)
-
-    def iterations_before(self, now_s: float) -> int:
-        """Decode iterations of the running stretch that ended before now."""
-        if not (self.decoding and self.decodes.size) or self.steps == 1:
-            return 0
-        return min(self.steps, self._steps_until(now_s)) - 1
-
-    def _taken(self, now_s: float) -> int:
-        """Blocks that the iterations of the running stretch begun so far have taken."""
-        begun = 1 if self.steps == 1 else min(self.steps, self._steps_until(now_s))
-        return self.kv.taken(self.decodes.iteration, begun, self.decodes.size)
 
     def _shorten(self, steps: int) -> None:
         if steps < self.steps:
@@ -314,35 +235,3 @@ class Engine:
         sequence.state = LEFT
         self.freed = True
         self.on_finish(sequence)
-
-    def admit(self, sequence: Sequence) -> None:
-        """Note the order of admission: the latest is preempted first."""
-        if len(self.admitted) > 2 * self.decodes.size + 64:
-            self.admitted = [each for each in self.admitted if each.state in (PREFILLING, DECODING)]
-        self.admissions += 1
-        sequence.admitted = self.admissions
-        self.admitted.append(sequence)
-
-    def make_room(self) -> int:
-        """Preempt until the next decode iteration's blocks fit; how many it will take."""
-        kv, decodes = self.kv, self.decodes
-        slot = decodes.iteration % kv.block_tokens
-        if kv.phase[slot] <= kv.free:
-            return kv.phase[slot]
-        while kv.phase[slot] > kv.free:
-            victim = self.admitted.pop()
-            if victim.state == DECODING or victim.state == PREFILLING:
-                self._preempt(victim)
-        decodes.drop_stale()
-        return kv.phase[slot]
-
-    def _preempt(self, victim: Sequence) -> None:
-        if victim.state == DECODING:
-            self.decodes.preempt(victim)
-        else:
-            self.partial = None
-            self.prefilling -= 1
-            self.kv.free += self.kv.blocks_of(victim.target_tokens)
-        victim.state = WAITING
-        victim.preemptions += 1
-        self.waiting.appendleft(victim)

@@ -3,9 +3,10 @@
 from array import array
 from collections import deque
 from collections.abc import Callable
+from functools import partial
 
 from pdexplorer.simulator.backlog import Backlog, alone_s
-from pdexplorer.simulator.caching import PoolCaches
+from pdexplorer.simulator.caching import PoolCaches, low_blocks
 from pdexplorer.simulator.colocated import Colocated
 from pdexplorer.simulator.engine import Engine
 from pdexplorer.simulator.events import Call
@@ -45,7 +46,7 @@ class ManagedColocated(Colocated):
                 requests,
                 cache,
                 spec.block_tokens,
-                [(lambda each=each: each.kv_low_blocks(env.now)) for each in self.engines],  # type: ignore[misc]
+                [partial(low_blocks, engine) for engine in self.engines],
                 [instance_ports(cache.host, cache.ssd, store, block_bytes) for _ in self.engines],
                 self.hits,
             )
@@ -54,7 +55,7 @@ class ManagedColocated(Colocated):
         for number, engine in enumerate(self.engines):
             engine.eager = not options.faults and options.scaling is None  # one event may send it several
             if self.caches is not None:
-                engine.on_admit = self._on_admit(number, self.caches)
+                engine.on_admit = partial(self.caches.admit, number)
             if self.caches is not None or self.backlog is not None:
                 engine.on_prefilled = self._prefilled
         self.stranded: deque[Sequence] = deque()
@@ -75,10 +76,6 @@ class ManagedColocated(Colocated):
 
     def _make_router(self, instances: int) -> Router:
         return Pool(self.options.routing, instances, None, self.options.prefix_load_ratio)
-
-    @staticmethod
-    def _on_admit(number: int, caches: PoolCaches) -> Callable[[Sequence], None]:
-        return lambda sequence: caches.admit(number, sequence)
 
     # --- coming in ---
 

@@ -8,9 +8,10 @@ its record has no prefill instance.
 from array import array
 from collections import deque
 from collections.abc import Callable
+from functools import partial
 
 from pdexplorer.simulator.backlog import Backlog, alone_s
-from pdexplorer.simulator.caching import PoolCaches
+from pdexplorer.simulator.caching import PoolCaches, low_blocks
 from pdexplorer.simulator.disaggregated import Disaggregated
 from pdexplorer.simulator.engine import Engine
 from pdexplorer.simulator.events import Call
@@ -58,55 +59,32 @@ class ManagedDisaggregated(Disaggregated):
         self.prefill_caches: PoolCaches | None = None
         self.decode_caches: PoolCaches | None = None
         if options.cache is not None and requests.block_hashes is not None:
-            self._make_caches(requests, kv_token_bytes * requests.block_tokens)
+            self.table.cached_tokens = array("q", bytes(8 * len(requests)))
+            cache, block_bytes = options.cache, kv_token_bytes * requests.block_tokens
+            store = None if cache.store is None else TierPort(cache.store, block_bytes)
+            ports = [instance_ports(cache.host, cache.ssd, store, block_bytes) for _ in self.prefills]
+            low = [instance.kv_low_blocks for instance in self.prefills]
+            self.prefill_caches = PoolCaches(requests, cache, prefill.block_tokens, low, ports, self.hits)
+            ports = [instance_ports(None, None, store, block_bytes) for _ in self.engines]
+            low = [partial(low_blocks, engine) for engine in self.engines]
+            self.decode_caches = PoolCaches(requests, cache, decode.block_tokens, low, ports, self.hits)
+            for instance in self.prefills:
+                instance.on_admit = self.prefill_caches.admit
+                instance.on_release = partial(self.prefill_caches.release, generated=False)
+            if options.routing == "prefix_aware":
+                self.prefill_router.index = self.prefill_caches.index
+                self.decode_router.index = self.decode_caches.index
         waits = options.refuse_ttft_s is not None or options.overflow_wait_s is not None
         self.prefill_backlog = Backlog(prefill.timer, prefill.instances) if waits else None
         self.decode_backlog = Backlog(decode.timer, decode.instances) if waits else None
         for number, engine in enumerate(self.engines):
             if self.decode_caches is not None:
-                engine.on_admit = self._on_admit(number, self.decode_caches)
+                engine.on_admit = partial(self.decode_caches.admit, number)
             if self.decode_caches is not None or waits:
                 engine.on_prefilled = self._prefilled_locally
 
-    def _make_caches(self, requests: Requests, block_bytes: float) -> None:
-        options, env = self.options, self.env
-        cache = options.cache
-        assert cache is not None
-        self.table.cached_tokens = array("q", bytes(8 * len(requests)))
-        store = None if cache.store is None else TierPort(cache.store, block_bytes)
-        self.prefill_caches = PoolCaches(
-            requests,
-            cache,
-            self.prefill.block_tokens,
-            [each.kv_low_blocks for each in self.prefills],
-            [instance_ports(cache.host, cache.ssd, store, block_bytes) for _ in self.prefills],
-            self.hits,
-        )
-        self.decode_caches = PoolCaches(
-            requests,
-            cache,
-            self.decode.block_tokens,
-            [(lambda each=each: each.kv_low_blocks(env.now)) for each in self.engines],  # type: ignore[misc]
-            [instance_ports(None, None, store, block_bytes) for _ in self.engines],
-            self.hits,
-        )
-        for instance in self.prefills:
-            instance.on_admit = self.prefill_caches.admit
-            instance.on_release = self._on_release(self.prefill_caches)
-        if options.routing == "prefix_aware":
-            self.prefill_router.index = self.prefill_caches.index
-            self.decode_router.index = self.decode_caches.index
-
     def _make_router(self, instances: int) -> Router:
         return Pool(self.options.routing, instances, None, self.options.prefix_load_ratio)
-
-    @staticmethod
-    def _on_admit(number: int, caches: PoolCaches) -> Callable[[Sequence], None]:
-        return lambda sequence: caches.admit(number, sequence)
-
-    @staticmethod
-    def _on_release(caches: PoolCaches) -> Callable[[Sequence], None]:
-        return lambda sequence: caches.release(sequence, generated=False)
 
     # --- coming in ---
 
