@@ -6,7 +6,7 @@ from pdexplorer import MODEL_VERSION
 from pdexplorer.export.accuracy import accuracy_lines
 from pdexplorer.export.benchmark import advice, load_command, servers
 from pdexplorer.export.report import Report, describe
-from pdexplorer.export.tables import Row, cannot_lines, cost_table, fleet_table, flip_table
+from pdexplorer.export.tables import Row, cannot_lines, cost_table, fleet_table, flip_table, sensitivity_table
 from pdexplorer.study.words import BASIS, OFFLINE, VETO
 
 _MARKS = "\\`*[]<>|"
@@ -33,6 +33,7 @@ def memo_text(report: Report, map_address: str = "") -> str:
     lines += _section("Cost of a request in its four parts, estimated", _cost(report))
     lines += _section("Break-even map, estimated", _map(report, map_address))
     lines += _section("What would change the answer", _flips(report))
+    lines += _section("What the gain depends on most, estimated", _sensitivity(report))
     lines += _section("What to benchmark next", _benchmark(report))
     lines += _section("How far to trust this", [f"- {markdown(line)}" for line in accuracy_lines(report)])
     lines += _section("Sources", [f"- {markdown(line)}" for line in report.evaluation.sources])
@@ -132,6 +133,11 @@ def _flips(report: Report) -> list[str]:
     return (
         [*lines, "", f"No flip anywhere in the range of: {markdown(', '.join(steady))}."] if steady else lines
     )
+
+
+def _sensitivity(report: Report) -> list[str]:
+    head, rows = sensitivity_table(report)
+    return table(head, rows) if rows else ["Not worked out: there is no gain to move."]
 
 
 def _benchmark(report: Report) -> list[str]:

@@ -11,7 +11,7 @@ from pdexplorer.export.images import chart_alt, chart_spec, chart_title
 from pdexplorer.export.inline_svg import DARK_RULES, inlined
 from pdexplorer.export.memo import after_reasons, question_lines, setting_rows
 from pdexplorer.export.report import Report
-from pdexplorer.export.tables import Row, cost_table, fleet_table, flip_table
+from pdexplorer.export.tables import Row, cost_table, fleet_table, flip_table, sensitivity_table
 
 _STYLE = (
     ":root{color-scheme:light dark;--ink:#1b1b1f;--muted:#5a5b60;--ground:#fff;--line:#d9d9e0;--box:#f5f4f9;"
@@ -63,6 +63,9 @@ def page_html(report: Report, drawer: Drawer | None = None) -> str:
         _table(*fleet_table(report), "Both fleets"),
         "<h2>What would change the answer</h2>",
         _flips(report),
+        "<h2>What the gain depends on most, estimated</h2>",
+        _table(*sensitivity_table(report), "Sensitivity")
+        or _paragraph("Not worked out: there is no gain to move."),
         "<h2>The question</h2>",
         *(_paragraph(line) for line in question_lines(report)),
         "<p>What differs from the defaults:</p>",

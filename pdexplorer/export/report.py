@@ -16,7 +16,8 @@ from pdexplorer.study.axes import AXES, current
 from pdexplorer.study.compare import Evaluation, evaluate
 from pdexplorer.study.confidence import with_confidence
 from pdexplorer.study.map import MapResult
-from pdexplorer.study.words import number, percent, setting
+from pdexplorer.study.sensitivity import Sensitivity, sensitivity
+from pdexplorer.study.words import RATIO, number, percent, setting
 
 FLEETS = ("colocated", "disaggregated")
 FLEET_NAMES: Mapping[str, str] = {"colocated": "Colocated", "disaggregated": "Disaggregated"}
@@ -83,6 +84,14 @@ class Report:
     def settings(self) -> Mapping[str, str]:
         """What differs from the defaults."""
         return diff(self.scenario, Scenario(), self.catalog)
+
+    @cached_property
+    def sensitivity(self) -> Sensitivity | None:
+        """How far each input moves the gain; None where there is no gain to move."""
+        if not any(self.answer[fleet]["feasible"] for fleet in FLEETS):
+            return None
+        found = sensitivity(self.scenario)
+        return found if found.rows and found.gain is not None else None
 
     @property
     def headline(self) -> str:
@@ -168,7 +177,7 @@ class Report:
         if self.map is None:
             return "There is no map for this scenario."
         won = {side: float((self.map.winner == side).mean()) for side in (*FLEETS, "equal", "neither")}
-        basis = self.map.gain_key.removesuffix("_ratio").replace("_", " ")
+        basis = RATIO[self.map.gain_key]
         x, y = self.map.x_values, self.map.y_values
         return (
             f"Over {number(float(x[0]))} to {number(float(x[-1]))} input tokens and {number(float(y[0]))} to "

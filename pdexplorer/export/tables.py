@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from pdexplorer.export.report import FLEET_NAMES, FLEETS, Report
-from pdexplorer.study.words import number, percent, seconds
+from pdexplorer.study.words import RATIO, number, percent, seconds
 
 Row = tuple[str, ...]
 
@@ -16,6 +16,7 @@ PART_NAMES: Mapping[str, str] = {
 }
 _NONE = "–"
 _REQUESTS = 1000
+_MOST_SENSITIVE = 8
 
 
 def fleet_table(report: Report) -> tuple[Row, list[Row]]:
@@ -70,6 +71,27 @@ def flip_table(report: Report) -> tuple[Row, list[Row]]:
     return ("Beyond the break-even", "here", "there", "unit", "there ÷ here"), rows
 
 
+def sensitivity_table(report: Report) -> tuple[Row, list[Row]]:
+    """Head and rows: the gain where one input moves and the others stay, widest first."""
+    found = report.sensitivity
+    basis = "gain" if found is None else f"gain in {RATIO[found.gain_key]}"
+    head = (f"{basis}, one input moved", "from", "to", "gain from", "gain to", "step")
+    if found is None:
+        return head, []
+    rows: list[Row] = [
+        (
+            row.label,
+            _value(row.key, row.low_value),
+            f"{_value(row.key, row.high_value)} {row.unit}".rstrip(),
+            _shown(row.gain_low, _times),
+            _shown(row.gain_high, _times),
+            row.step,
+        )
+        for row in found.rows[:_MOST_SENSITIVE]
+    ]
+    return head, rows
+
+
 def summary_table(report: Report) -> tuple[Row, list[Row]]:
     """The few rows that fit a chat message."""
     head, rows = fleet_table(report)
@@ -109,6 +131,10 @@ def _instances(value: Any) -> str:
 
 def _shown(value: float | None, how: Any) -> str:
     return _NONE if value is None else str(how(value))
+
+
+def _times(value: float) -> str:
+    return f"{number(value)}×"
 
 
 def _dollars(value: float) -> str:

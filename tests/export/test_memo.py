@@ -18,6 +18,7 @@ SECTIONS = (
     "Cost of a request in its four parts, estimated",
     "Break-even map, estimated",
     "What would change the answer",
+    "What the gain depends on most, estimated",
     "What to benchmark next",
     "How far to trust this",
     "Sources",
