@@ -1,0 +1,65 @@
+import pytest
+
+from pdexplorer.scenario.scenario import Scenario
+from pdexplorer.study.compare import Evaluation, evaluate
+from pdexplorer.study.faults import FAULTS, fault_rows
+from pdexplorer.study.hybrid import hybrid, rule_rows
+from pdexplorer.study.prefix_reuse import RUNS, ReuseSetup, held_conversations, prefix_reuse
+from tests.study.test_signs import LONG_TIGHT
+
+SMALL = {**LONG_TIGHT, "workload": {"input_tokens": 4000, "output_tokens": 100, "rate_per_s": 3}}
+
+
+@pytest.fixture(scope="module")
+def evaluation() -> Evaluation:
+    return evaluate(Scenario.model_validate(SMALL), with_break_even=False)
+
+
+def test_a_threshold_of_zero_is_the_pure_split_and_higher_ones_send_fewer(evaluation: Evaluation) -> None:
+    found = hybrid(evaluation, thresholds_tokens=(3000, 10**6), requests=60)
+    assert found is not None
+    first = [row for row in found.rows if row.prefill == found.rows[0].prefill]
+    remote = [row.remote_fraction for row in sorted(first, key=lambda row: row.threshold_tokens)]
+    assert remote[0] == 1.0
+    assert remote == sorted(remote, reverse=True)
+    assert remote[-1] == 0.0
+    assert found.best.capacity_per_cost == max(row.capacity_per_cost for row in found.rows)
+    assert found.pays == (found.best.threshold_tokens > 0 and found.gain >= 1.03)
+
+
+def test_longer_prompts_hold_up_the_others_for_longer(evaluation: Evaluation) -> None:
+    assert evaluation.disaggregated_fleet is not None
+    rows = rule_rows(evaluation.disaggregated_fleet, evaluation)
+    held = [row.held_up_s for row in rows]
+    assert held == sorted(held)
+    assert all(row.local_s > row.held_up_s > 0.0 and row.remote_s > 0.0 for row in rows)
+
+
+def test_three_runs_side_by_side(evaluation: Evaluation) -> None:
+    rows = prefix_reuse(evaluation, ReuseSetup(think_s=5.0), conversations=20)
+    assert tuple(row.run for row in rows) == RUNS
+    colocated, without, reuse = rows
+    assert without.hit_fraction == 0.0
+    assert colocated.hit_fraction > 0.2
+    assert reuse.hit_fraction > 0.2
+    assert reuse.ttft_p50_s < without.ttft_p50_s
+    assert reuse.bytes_per_request < without.bytes_per_request
+    assert colocated.bytes_per_request == 0.0
+
+
+def test_a_bigger_store_keeps_more_conversations(evaluation: Evaluation) -> None:
+    small, large = (held_conversations(evaluation, ReuseSetup(store_bytes=size)) for size in (1e11, 1e12))
+    assert large["store"] == pytest.approx(10.0 * small["store"])
+    assert small["open"] > 0.0
+
+
+def test_each_fleet_takes_the_faults_it_can_have(evaluation: Evaluation) -> None:
+    rows = fault_rows(evaluation, requests=80)
+    keys = {(row.fleet, row.key) for row in rows}
+    assert ("colocated", "colocated_down") in keys
+    assert {key for fleet, key in keys if fleet == "disaggregated"} == set(FAULTS) - {"colocated_down"}
+    assert all(0.0 <= row.lost_fraction <= 1.0 and row.text for row in rows)
+    down = next(row for row in rows if row.key == "decode_down")
+    assert down.attainment_after <= down.attainment_before
+    with pytest.raises(ValueError, match="fault = 'flood'"):
+        fault_rows(evaluation, keys=("flood",))
