@@ -25,7 +25,7 @@ _RULE_TOKENS = (64, 128, 256, 512, 1024, 2048, 4096, 8192)
 @dataclass(frozen=True, slots=True)
 class HybridRow:
     """Prompts with fewer uncached tokens than threshold_tokens stay on the decode side. capacity: largest
-    rate that holds every limit in a replay; capacity_per_cost: over USD an hour, or GPUs without prices.
+    rate that holds every limit in a replay; score: over USD an hour, or GPUs without prices.
     """
 
     threshold_tokens: int
@@ -34,7 +34,7 @@ class HybridRow:
     remote_fraction: float
     attainment_fraction: float
     capacity_per_s: float
-    capacity_per_cost: float
+    score: float
     gain_over_split: float
     gain_over_colocated: float
 
@@ -109,7 +109,7 @@ def hybrid(
         )
         for (threshold, tried, remote, attained, carried), cost in zip(found, costs, strict=True)
     )  # fmt: skip
-    best = max(rows, key=lambda row: row.capacity_per_cost)
+    best = max(rows, key=lambda row: row.score)
     gain = min(best.gain_over_split, best.gain_over_colocated)
     pays = best.threshold_tokens > 0 and gain >= 1.03
     return Hybrid(

@@ -41,7 +41,7 @@ class RegimeRow:
 
 @dataclass(frozen=True)
 class Regimes:
-    """Both fleets scaled, unrounded, to the dearer one's cost (or GPUs: cost_unit). knee: the largest rate at
+    """Both fleets scaled, unrounded, to the dearer one's cost (size in size_unit). knee: the largest rate at
     which a fleet still meets the SLO. windows: (low, high) rates in which splitting has 2% more goodput.
     """
 
@@ -49,8 +49,8 @@ class Regimes:
     colocated_knee_per_s: float
     disaggregated_knee_per_s: float
     windows: tuple[tuple[float, float], ...]
-    cost: float
-    cost_unit: str
+    size: float
+    size_unit: str
     text: str
 
 

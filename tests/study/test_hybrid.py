@@ -23,7 +23,7 @@ def test_a_threshold_of_zero_is_the_pure_split_and_higher_ones_send_fewer(evalua
     assert remote[0] == 1.0
     assert remote == sorted(remote, reverse=True)
     assert remote[-1] == 0.0
-    assert found.best.capacity_per_cost == max(row.capacity_per_cost for row in found.rows)
+    assert found.best.score == max(row.score for row in found.rows)
     assert found.pays == (found.best.threshold_tokens > 0 and found.gain >= 1.03)
 
 
