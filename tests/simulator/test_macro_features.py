@@ -1,5 +1,9 @@
 """Macro-steps equal the step-by-step engine where caches, routers, faults and static batches touch it."""
 
+import hashlib
+import os
+import subprocess
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -127,3 +131,27 @@ def test_disaggregated(block):
         macro = FaultyDisaggregated(*arguments, given, options, 10.0).run()
         assert_all_same(macro, FaultyDisaggregated(*arguments, given, options, 10.0, StepEngine).run())
         assert_conserved(macro)
+
+
+def digest():
+    """Of replays with caches, rules and faults."""
+    content = b""
+    for seed in range(6000, 6020):
+        *arguments, given, options = pools(seed)
+        draw = np.random.default_rng(seed)
+        given = with_hashes(draw, given)
+        options = managed(draw, given, options)
+        result = FaultyDisaggregated(*arguments, given, options, 10.0).run()
+        content += b"".join(column.tobytes() for column in result.records.values())
+    return hashlib.sha256(content).hexdigest()
+
+
+def test_the_same_numbers_in_other_processes_and_hash_seeds():
+    command = [sys.executable, "-c", "from tests.simulator.test_macro_features import digest; print(digest())"]
+    digests = {
+        subprocess.run(
+            command, env={**os.environ, "PYTHONHASHSEED": seed}, capture_output=True, text=True, check=True
+        ).stdout.strip()
+        for seed in ("1", "2")
+    }
+    assert digests == {digest()}
