@@ -10,7 +10,7 @@ from pdexplorer.metrics.outcome import Outcome
 from pdexplorer.scenario.decision_block import VerdictRule
 
 Decision = Literal["disaggregate", "benchmark_first", "stay_colocated", "hybrid", "infeasible"]
-"""`hybrid` is never returned while routing short prompts locally is not evaluated."""
+"""`hybrid` comes only from a replay of such routing (study.hybrid), never from the estimate."""
 
 _ROUNDING = 1.0 - 1e-9
 

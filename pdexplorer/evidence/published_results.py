@@ -112,13 +112,14 @@ _CAUSES = {
     "R003": "As for OPT-13B: the split runs on the 2023 engine too, and its pool of three stages has few "
     "instances to share 32 GPUs among.",
     "R005": "As for OPT-13B: the split runs on the 2023 engine too; its decode pool is bound by KV memory.",
-    "R081": "The source sends 100 requests at a rate neither fleet can sustain; the estimate is of a steady "
-    "state, in which both overload.",
-    "U08": "Weights in fp8 with 16-bit embeddings are 3 GB too large for one 80 GB card at 90% of memory.",
+    "R081": "The source limits every gap between tokens, the list puts that on TPOT, where interference "
+    "averages out; with 64 sequences an instance neither fleet sustains the rate, and a replay agrees.",
+    "U08": "The weights are 3 GB too large for one card of 80e9 bytes at 90% of memory; the real card holds "
+    "81,559 MiB, 7% more, and they would fit.",
     "U31": "At this rate both fleets serve everything, so neither can give more tokens per second; the "
     "source's colocated pair saturated where its prompts should keep it busy a third of the time.",
-    "U36_code": "With the 2023 engine's overhead the first decode step through two stages and the hand-over "
-    "alone break a TTFT limit of 125 ms.",
+    "U36_code": "The list lets decode emit the first token, the source prefill; with the 2023 engine's "
+    "overhead the hand-over and a first step through two stages break a TTFT limit of 125 ms.",
     "U66": "Prediction of another planner with corrections of its own for pools; where the thread does not "
     "show card, limits and format the list assumes them.",
 }

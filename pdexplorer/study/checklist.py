@@ -62,7 +62,7 @@ CHECKLIST = (
     ChecklistRow(
         "replication",
         "Is KV replicated?",
-        "Rarely: it doubles decode memory or needs a store; recomputing a prompt costs less than most copies.",
+        "Rarely: it doubles decode memory or needs a store; recomputing a prompt is often cheaper.",
     ),
     ChecklistRow(
         "eviction",

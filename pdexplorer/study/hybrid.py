@@ -123,6 +123,18 @@ def hybrid(
     )
 
 
+def with_hybrid(evaluation: Evaluation, found: Hybrid | None) -> Evaluation:
+    """The evaluation with what the replays say of hybrid routing; it decides where it beats both designs and
+    splitting was at least worth a benchmark.
+    """
+    if found is None:
+        return evaluation
+    verdict = replace(evaluation.verdict, hybrid=found.text)
+    if found.pays and verdict.decision in ("disaggregate", "benchmark_first"):
+        verdict = replace(verdict, decision="hybrid", sentence=f"{verdict.sentence} {found.text}")
+    return replace(evaluation, verdict=verdict)
+
+
 def rule_rows(
     fleet: DisaggregatedFleet, evaluation: Evaluation, tokens: Sequence[int] = _RULE_TOKENS
 ) -> tuple[HybridRuleRow, ...]:

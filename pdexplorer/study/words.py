@@ -167,7 +167,7 @@ VETO = {
     "link_busy": "the link is too busy",
     "prefill_busy": "the prefill pool is too busy",
 }
-HYBRID = "Hybrid routing (short uncached prompts prefilled on the decode side) is not evaluated yet."
+HYBRID = "Hybrid routing (short uncached prompts prefilled on the decode side) is judged by replay, not here."
 
 
 def gain(ratio: float) -> str:

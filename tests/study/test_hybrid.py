@@ -3,7 +3,7 @@ import pytest
 from pdexplorer.scenario.scenario import Scenario
 from pdexplorer.study.compare import Evaluation, evaluate
 from pdexplorer.study.faults import FAULTS, fault_rows
-from pdexplorer.study.hybrid import hybrid, rule_rows
+from pdexplorer.study.hybrid import Hybrid, HybridRow, hybrid, rule_rows, with_hybrid
 from pdexplorer.study.prefix_reuse import RUNS, ReuseSetup, held_conversations, prefix_reuse
 from tests.study.test_signs import LONG_TIGHT
 
@@ -25,6 +25,17 @@ def test_a_threshold_of_zero_is_the_pure_split_and_higher_ones_send_fewer(evalua
     assert remote[-1] == 0.0
     assert found.best.score == max(row.score for row in found.rows)
     assert found.pays == (found.best.threshold_tokens > 0 and found.gain >= 1.03)
+
+
+@pytest.mark.parametrize("pays", [True, False])
+def test_only_a_hybrid_that_beats_both_decides(evaluation: Evaluation, pays: bool) -> None:
+    row = HybridRow(3000, 2, 1, 0.6, 1.0, 4.0, 0.1, 1.2, 1.4)
+    found = Hybrid((row,), (), row, 1.2 if pays else 1.0, pays, "USD/h", "Prefill short prompts there.")
+    verdict = with_hybrid(evaluation, found).verdict
+    could = evaluation.verdict.decision in ("disaggregate", "benchmark_first")
+    assert (verdict.decision == "hybrid") == (pays and could)
+    assert verdict.hybrid == found.text
+    assert with_hybrid(evaluation, None) is evaluation
 
 
 def test_longer_prompts_hold_up_the_others_for_longer(evaluation: Evaluation) -> None:
