@@ -62,7 +62,12 @@ def request_gantt(
         alt.Chart(frame)
         .mark_bar(height={"band": 0.7})
         .encode(
-            y=alt.Y("fleet:N", title=None, sort=None, axis=alt.Axis(labelLimit=170, ticks=False)),
+            y=alt.Y(
+                "fleet:N",
+                title=None,
+                sort=None,
+                axis=alt.Axis(labelLimit=170, ticks=False, labelOverlap=False),
+            ),
             x=alt.X("start_s:Q", title=x_title),
             x2="end_s:Q",
             color=alt.Color(

@@ -70,6 +70,11 @@ PATTERNS: Mapping[str, str] = {
     r"from ([\d.,e+-]+)(.*)": r"不小于 \1{\2}",
     r" (?:up to|to) ([\d.,e+]+)(.*)": r"，不大于 \1{\2}",
     r"(.*?), or (auto|none)(.*)": r"{\1}，或 \2{\3}",
+    # how a batch job is batched
+    r"as asked": "原样",
+    r"batches of up to (\d+)": r"批大小至多 \1",
+    r"rows grouped by prefix": "按前缀分组",
+    r"(\d+) length buckets": r"按长度分 \1 组",
     # saving presets
     r"name = (.*): allowed are small letters, digits and underscores, at most 64": (
         r"文件名 \1：只能用小写字母、数字和下划线，最多 64 个"

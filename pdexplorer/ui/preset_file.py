@@ -71,5 +71,5 @@ def _value(key: str, value: str) -> str:
 
 
 def _quoted(words: str) -> str:
-    """A TOML basic string; JSON's escapes are TOML's too, once every character is spelled out or printable."""
+    """A TOML basic string: JSON's escapes are TOML's too."""
     return json.dumps(" ".join(words.split()), ensure_ascii=False).replace("\x7f", "\\u007f")

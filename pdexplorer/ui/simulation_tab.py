@@ -6,15 +6,14 @@ from pdexplorer.scenario.scenario import Scenario
 from pdexplorer.ui.answer import Answered
 from pdexplorer.ui.figures import FLEETS
 from pdexplorer.ui.formats import number
-from pdexplorer.ui.replay import Job, board
 from pdexplorer.ui.replay_work import Replay
 from pdexplorer.ui.simulation_view import show_replay
 from pdexplorer.ui.texts import plain, said, text
 from pdexplorer.ui.trace_input import MAX_REPLAYED, trace_input, trace_requests
+from pdexplorer.ui.work import Job, board, watch
 from pdexplorer.workload.generate import generate_requests
 
 _DEFAULT_REQUESTS = 1000
-_POLL_S = 0.5
 
 
 def simulation_tab(answer: Answered) -> None:
@@ -49,10 +48,10 @@ def simulation_tab(answer: Answered) -> None:
         if st.session_state.get("simulated") not in (None, wanted):
             st.caption(f":material/update: {text('simulation.stale')}")
     elif not job.finished:
-        _watch(job, wanted)
+        watch(job, text("simulation.running", requests=number(wanted.requests)))
     elif job.error:
         st.error(plain(said(job.error)), icon=":material/error:")
-    elif job.result is not None:
+    else:
         show_replay(job.result, wanted, answer.scenario)
 
 
@@ -66,22 +65,6 @@ def _start(wanted: Replay, scenario: Scenario) -> Job | None:
         st.error(plain(said(str(error))), icon=":material/error:")
         return None
     return board().start(wanted, requests)
-
-
-@st.fragment(run_every=_POLL_S)
-def _watch(job: Job, wanted: Replay) -> None:
-    """Redraws only itself while the run goes on, and the page once it is over."""
-    if job.finished:
-        st.rerun()
-    share, left_s = job.progress()
-    words = text("simulation.running", requests=number(wanted.requests))
-    if left_s >= 1.0:
-        words = f"{words} {text('simulation.left', seconds=number(round(left_s)))}"
-    bar, button = st.columns([5, 1], vertical_alignment="center")
-    bar.progress(share, text=words)
-    button.button(
-        text("simulation.cancel"), key="simulation.cancel", icon=":material/close:", on_click=job.cancel
-    )
 
 
 def _ask(scenario: Scenario) -> Replay | None:

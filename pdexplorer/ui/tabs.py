@@ -9,16 +9,28 @@ from pdexplorer.ui.answer import Answered
 from pdexplorer.ui.candidates_tab import candidates_tab
 from pdexplorer.ui.compare_tab import compare_tab
 from pdexplorer.ui.language import set_in_address
+from pdexplorer.ui.latency_tab import latency_tab
+from pdexplorer.ui.load_tab import load_tab
+from pdexplorer.ui.pairs_tab import pairs_tab
 from pdexplorer.ui.presets_tab import presets_tab
+from pdexplorer.ui.sensitivity_tab import sensitivity_tab
 from pdexplorer.ui.share_tab import share_tab
 from pdexplorer.ui.simulation_tab import simulation_tab
+from pdexplorer.ui.sizing_tab import batch_tab, sizing_tab
 from pdexplorer.ui.sources_tab import sources_tab
 from pdexplorer.ui.texts import language, text
 
+# The first is open on a bare visit, so it must cost nothing until it is asked something.
 Tab = Callable[[Answered, Presets], None]
 
 TABS: Mapping[str, Tab] = {
     "simulation": lambda answer, presets: simulation_tab(answer),
+    "load": lambda answer, presets: load_tab(answer),
+    "latency": lambda answer, presets: latency_tab(answer),
+    "sensitivity": lambda answer, presets: sensitivity_tab(answer),
+    "pairs": lambda answer, presets: pairs_tab(answer),
+    "sizing": lambda answer, presets: sizing_tab(answer),
+    "batch": lambda answer, presets: batch_tab(answer),
     "candidates": lambda answer, presets: candidates_tab(answer),
     "sources": lambda answer, presets: sources_tab(answer),
     "compare": compare_tab,

@@ -199,7 +199,17 @@ def test_simulation_runs_on_request_and_goes_stale():
 
 
 @pytest.mark.parametrize(
-    ("tab", "frames"), [("candidates", 1), ("sources", 2), ("share", 0), ("presets", 1), ("compare", 0)]
+    ("tab", "frames"),
+    [
+        ("candidates", 1),
+        ("sources", 2),
+        ("share", 0),
+        ("presets", 1),
+        ("compare", 0),
+        ("load", 0),
+        ("latency", 1),
+        ("sensitivity", 0),
+    ],
 )
 def test_other_tabs_work_only_while_open(tab, frames):
     assert not visit().dataframe
@@ -239,6 +249,25 @@ def test_a_first_visit_explains_itself_until_it_is_told_to_stop(opened):
     page.button(key="intro.dismiss").click().run()
     assert not any("two pools" in caption.value for caption in page.caption)
     assert not any("two pools" in caption.value for caption in visit(preset="rag_h100").caption)
+
+
+@pytest.mark.parametrize(("tab", "frames"), [("sizing", 2), ("batch", 1)])
+def test_a_long_study_is_worked_out_beside_the_page(tab, frames):
+    page = visit(view=tab, preset="short_chat_h100")
+    for _ in range(120):
+        if page.dataframe:
+            break
+        time.sleep(0.25)
+        page.run()
+        assert not page.exception
+    assert len(page.dataframe) == frames
+
+
+@pytest.mark.parametrize("preset", ["ascend_910b", "offline_labelling", "rdma_fallback", "local_7b_4bit"])
+@pytest.mark.parametrize("tab", ["load", "latency", "sensitivity", "compare", "share"])
+def test_tabs_hold_for_presets_where_a_side_cannot_or_nothing_is_asked(tab, preset):
+    page = visit(view=tab, preset=preset, lang="zh")
+    assert not page.error
 
 
 def test_a_pinned_scenario_is_compared_and_kept_in_the_link():

@@ -1,0 +1,84 @@
+"""Where the time goes: TTFT and TPOT of both fleets in parts, and when a fetch beats prefilling again."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from pdexplorer.charts.template import to_template
+from pdexplorer.charts.time_bars import COLUMNS, time_bars, time_frame
+from pdexplorer.study.recompute import RecomputeRow
+from pdexplorer.study.time_split import TPOT_PARTS, TTFT_PARTS
+from pdexplorer.ui.answer import Answered
+from pdexplorer.ui.formats import ms_text
+from pdexplorer.ui.studies import table, time_study
+from pdexplorer.ui.texts import language, text
+
+_PARTS: Mapping[str, tuple[str, ...]] = {"ttft": TTFT_PARTS, "tpot": TPOT_PARTS}
+
+
+def latency_tab(answer: Answered) -> None:
+    """Two charts of stacked bars, then the table of fetching against recomputing."""
+    rows, fetches = time_study(answer.scenario)
+    st.caption(text("latency.about"))
+    for metric in _PARTS:
+        bars = [
+            (text("latency.bar", fleet=text(f"fleet.{r.fleet}"), percentile=r.percentile), r.parts_s)
+            for r in rows
+            if r.metric == metric
+        ]
+        if not bars:
+            continue
+        what = text(f"latency.{metric}")
+        totals = ", ".join(f"{name} {ms_text(sum(parts.values()))}" for name, parts in bars)
+        st.markdown(f"**{what}**")
+        st.vega_lite_chart(
+            time_frame(bars, part_texts(metric)),
+            _template(metric, language()),
+            alt=text("latency.alt", what=what, parts=totals),
+            key=f"chart.split.{metric}",
+        )
+    if fetches:
+        _fetches(fetches)
+
+
+def part_texts(metric: str) -> dict[str, str]:
+    """The parts of TTFT or TPOT by key, in order."""
+    return {part: text(f"split.{part}") for part in _PARTS[metric]}
+
+
+def _fetches(fetches: tuple[RecomputeRow, ...]) -> None:
+    st.caption(text("recompute.about"))
+    columns = [
+        text(f"recompute.{name}") for name in ("tokens", "size", "prefill", "transfer", "rate", "faster")
+    ]
+    rows: list[Mapping[str, Any]] = [
+        dict(
+            zip(
+                columns,
+                (
+                    row.tokens,
+                    row.kv_bytes / 1e9,
+                    row.prefill_s * 1e3,
+                    row.transfer_s * 1e3,
+                    row.break_even_gbit_per_s,
+                    text("recompute.fetch" if row.fetch_is_faster else "recompute.again"),
+                ),
+                strict=True,
+            )
+        )
+        for row in fetches
+    ]
+    table(rows, dict.fromkeys(columns[1:5], "%.3g"), height="content")
+
+
+@st.cache_resource(max_entries=8, show_spinner=False)
+def _template(metric: str, language: str) -> dict[str, Any]:
+    return to_template(
+        time_bars(
+            pd.DataFrame({column: [] for column in COLUMNS}),
+            part_texts=part_texts(metric),
+            x_title="ms",
+        )
+    )

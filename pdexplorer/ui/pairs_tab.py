@@ -1,0 +1,78 @@
+"""Which two kinds of accelerators make the cheapest pools."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import streamlit as st
+
+from pdexplorer.study.pairs import PairRow
+from pdexplorer.ui.answer import Answered
+from pdexplorer.ui.edits import queue_settings
+from pdexplorer.ui.fields import catalogue_names
+from pdexplorer.ui.studies import long_study, table
+from pdexplorer.ui.texts import text
+
+_SHOWN = 60
+_USE = "pairs.use"
+_COLUMNS = (
+    "prefill",
+    "decode",
+    "cost",
+    "gpus",
+    "prefill_tokens",
+    "decode_tokens",
+    "kv",
+    "wins",
+    "why_prefill",
+    "why_decode",
+)
+
+
+def pairs_tab(answer: Answered) -> None:
+    """The cheapest pairs as a table; a selected one can be taken."""
+    st.caption(text("pairs.about"))
+    found: tuple[PairRow, ...] | None = long_study("pairs", answer.scenario)
+    if found is None:
+        return
+    able = [row for row in found if not row.limit]
+    shown = able[:_SHOWN]
+    st.caption(text("pairs.shown", shown=len(shown), count=len(found), cannot=len(found) - len(able)))
+    names = catalogue_names("accelerators", answer.catalog)
+    labels = {column: text(f"pairs.{column}") for column in _COLUMNS}
+    event: Any = table(
+        [pair_cells(row, names, labels) for row in shown],
+        {
+            labels[column]: "%.4g"
+            for column in ("cost", "gpus", "prefill_tokens", "decode_tokens", "kv", "wins")
+        },
+        height=420,
+        on_select="rerun",
+        selection_mode="single-row",
+        key="pairs.table",
+    )
+    rows = event.selection.rows
+    if rows and rows[0] < len(shown):
+        pair = shown[rows[0]]
+        wanted = {"prefill.accelerator": pair.prefill, "decode.accelerator": pair.decode}
+        st.button(text(_USE), key=_USE, on_click=queue_settings, args=(_USE, wanted), icon=":material/check:")
+
+
+def pair_cells(row: PairRow, names: Mapping[str, str], labels: Mapping[str, str]) -> dict[str, Any]:
+    """A pair as one row of the table; money stays empty where a price is missing."""
+    cells = (
+        _pool(names[row.prefill], row.prefill_gpus, row.prefill_format),
+        _pool(names[row.decode], row.decode_gpus, row.decode_format),
+        row.usd_per_million_requests,
+        row.gpus_per_request_per_s,
+        row.prefill_usd_per_million_tokens,
+        row.decode_usd_per_million_tokens,
+        row.kv_tokens,
+        row.winning_usd_per_hour,
+        row.prefill_reason,
+        row.decode_reason,
+    )
+    return dict(zip(labels.values(), cells, strict=True))
+
+
+def _pool(name: str, gpus: int | None, weights: str) -> str:
+    return f"{gpus} × {name}, {weights}" if gpus else name

@@ -1,0 +1,88 @@
+"""Which input moves the answer most, and how sure the verdict is."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from pdexplorer.charts.template import to_template
+from pdexplorer.charts.tornado import COLUMNS, tornado, tornado_frame
+from pdexplorer.study.sensitivity import SensitivityRow
+from pdexplorer.ui.answer import Answered
+from pdexplorer.ui.formats import percent, ratio_text, with_unit
+from pdexplorer.ui.studies import long_study, sensitivity_study
+from pdexplorer.ui.texts import language, text
+from pdexplorer.ui.verdict_view import flip_label
+
+_SHOWN = 12
+
+
+def sensitivity_tab(answer: Answered) -> None:
+    """The tornado, then confidence on request."""
+    found = sensitivity_study(answer.scenario)
+    rows = found.rows[:_SHOWN]
+    if found.gain is None or not rows:
+        st.caption(text("work.none"))
+        return
+    st.caption(text("sensitivity.about", gain=ratio_text(found.gain)))
+    low, high = text("sensitivity.low"), text("sensitivity.high")
+    marks = [
+        (
+            _label(row),
+            with_unit(row.low_value, row.unit),
+            row.gain_low,
+            with_unit(row.high_value, row.unit),
+            row.gain_high,
+        )
+        for row in rows
+    ]
+    st.vega_lite_chart(
+        tornado_frame(marks, found.gain, low, high),
+        _template(language()),
+        alt=text("sensitivity.alt", what=marks[0][0]),
+        key="chart.tornado",
+    )
+    cannot = [name for name, _, gain_low, _, gain_high in marks if gain_low is None or gain_high is None]
+    if cannot:
+        st.caption(text("sensitivity.cannot", what=", ".join(cannot)))
+    _confidence(answer)
+
+
+def _label(row: SensitivityRow) -> str:
+    label = flip_label(row.key)
+    return row.label if label == row.key else label
+
+
+def _confidence(answer: Answered) -> None:
+    st.markdown(f"**{text('confidence.title')}**")
+    asked: Mapping[str, bool] = st.session_state.setdefault("confidence.asked", {})
+    key = answer.scenario.model_dump_json()
+    if key not in asked:
+        st.caption(text("confidence.about"))
+        if not st.button(text("work.start"), key="confidence.start"):
+            return
+        st.session_state["confidence.asked"] = {key: True}
+    found = long_study("confidence", answer.scenario)
+    if found is None:
+        return
+    sentences = [text("confidence.agree", percent=percent(found.agreeing))]
+    if found.gain_low is not None and found.gain_high is not None:
+        shown = {"low": ratio_text(found.gain_low), "high": ratio_text(found.gain_high)}
+        sentences.append(text("confidence.interval", **shown))
+    if found.undecided:
+        sentences.append(text("confidence.undecided"))
+    st.markdown(" ".join(sentences))
+
+
+@st.cache_resource(max_entries=4, show_spinner=False)
+def _template(language: str) -> dict[str, Any]:
+    return to_template(
+        tornado(
+            pd.DataFrame({column: [] for column in COLUMNS}),
+            x_title=text("sensitivity.x"),
+            tried_title=text("sensitivity.tried"),
+            low=text("sensitivity.low"),
+            high=text("sensitivity.high"),
+        )
+    )

@@ -1,0 +1,79 @@
+"""P:D ratios around the best, what one more instance brings, and the same traffic as a batch job."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import streamlit as st
+
+from pdexplorer.study.offline import BatchPlan, BatchRow
+from pdexplorer.study.sizing_table import SizingRow, SizingTable, SpareRow
+from pdexplorer.ui.answer import Answered
+from pdexplorer.ui.formats import number, percent, ratio_text
+from pdexplorer.ui.studies import long_study, table
+from pdexplorer.ui.texts import said, text
+
+
+def sizing_tab(answer: Answered) -> None:
+    """The table of ratios and the table of spares."""
+    found: SizingTable | None = long_study("sizing", answer.scenario)
+    if found is None:
+        return
+    st.caption(text("sizing.about", demand=number(found.demand_per_s)))
+    table(
+        [_ratio(row) for row in found.ratios],
+        {text("sizing.carries"): "%.4g", text("column.cost"): "%.4g"},
+        height="content",
+    )
+    st.markdown(f"**{text('sizing.spares')}**")
+    table([_spare(row) for row in found.spares], {text("sizing.added"): "%.4g"}, height="content")
+
+
+def batch_tab(answer: Answered) -> None:
+    """Rows an hour and cost of a batch job, by how it is batched."""
+    st.caption(text("batch.about"))
+    found: BatchPlan | None = long_study("batch", answer.scenario)
+    if found is None:
+        return
+    if found.ratio is not None:
+        st.markdown(text("batch.ratio", ratio=ratio_text(found.ratio)))
+    money = {text(f"batch.{name}"): "%.4g" for name in ("job", "tokens", "hours", "gain")}
+    table([_batch(row) for row in found.rows], {**money, text("batch.rows"): "%.0f"}, height="content")
+
+
+def _ratio(row: SizingRow) -> Mapping[str, Any]:
+    split = row.fleet == "disaggregated"
+    return {
+        text("sizing.fleet"): text(f"fleet.{row.fleet}"),
+        text("column.instances"): f"{row.prefill}P + {row.decode}D" if split else str(row.colocated),
+        text("column.gpus"): row.gpus,
+        text("column.cost"): row.usd_per_hour,
+        text("sizing.carries"): row.capacity_per_s,
+        text("sizing.attainment"): percent(row.attainment_fraction),
+        text("sizing.meets"): row.meets,
+        text("column.chosen"): row.chosen,
+    }
+
+
+def _spare(row: SpareRow) -> Mapping[str, Any]:
+    pool = text("fleet.colocated") if row.pool == "colocated" else text(f"part.{row.pool}")
+    return {
+        text("sizing.pool"): pool,
+        text("sizing.now"): row.instances,
+        text("sizing.alone"): row.alone,
+        text("column.gpus"): f"+{row.added_gpus}",
+        text("sizing.added"): row.added_usd_per_hour,
+        text("sizing.gain"): percent(row.capacity_gain_fraction),
+    }
+
+
+def _batch(row: BatchRow) -> Mapping[str, Any]:
+    return {
+        text("sizing.fleet"): text(f"fleet.{row.fleet}"),
+        text("batch.change"): said(row.change),
+        text("batch.rows"): row.rows_per_hour,
+        text("column.gpus"): row.gpus,
+        text("batch.tokens"): row.usd_per_million_tokens,
+        text("batch.job"): row.usd_per_job,
+        text("batch.hours"): row.completion_h,
+        text("batch.gain"): row.gain_ratio,
+    }
