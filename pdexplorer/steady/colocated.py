@@ -63,7 +63,7 @@ class ColocatedFlow:
     budgets, y, x).
 
     service_s and interference_s have the classes in front: what a prompt takes, and what it adds to the
-    others.
+    others. full_share: of the time of mixed steps, what they would take if every one were full.
     """
 
     in_flight: Array
@@ -80,6 +80,12 @@ class ColocatedFlow:
     interference_s: Array
     utilisation: Array
     tpot_s: Array
+    full_share: Array
+
+    @property
+    def occupied(self) -> Array:
+        """Share of time that an instance has a request, decoding or prefilling."""
+        return np.asarray(1.0 - (1.0 - self.active) * (1.0 - np.minimum(self.utilisation, 1.0)))
 
 
 def colocated_designs(
@@ -117,24 +123,43 @@ def colocated_flow(designs: ColocatedDesigns, in_flight: Array) -> ColocatedFlow
     fewest = load.mean_new_tokens / chunk
     most = np.maximum(load.over(latency_steps), fewest)
     at_batch = locate(table.batch_nodes, batch)
-    busy: Array = np.full_like(chunk, 0.5)
+    several = np.minimum(np.maximum(most - 1.0, 0.0), 1.0)
+    mixed_steps = most - 0.5 * (most - fewest)
     for _ in range(_PACKING_ROUNDS):
-        # Prompts that wait together share steps; one alone leaves its last step part empty.
-        mixed_steps = most + (fewest - most) * np.minimum(busy, 1.0)
         chunk_tokens = load.mean_new_tokens / mixed_steps
         # A prompt runs on one attention rank, and the step lasts as long as its fullest rank.
         as_spread = np.maximum(ranks * np.minimum(load.mean_new_tokens, chunk_tokens), chunk_tokens)
         added, alone = _added(designs, as_spread, chunk_tokens / load.mean_new_tokens, at_batch)
         rate = 1.0 / (steps * step_s / in_flight + mixed_steps * added)
         step_of_prompt = active * (step_s + added) + (1.0 - active) * alone
-        busy = rate * mixed_steps * step_of_prompt
+        mixed_steps = (
+            fewest
+            if load.offline
+            else _packed(rate, step_of_prompt, active * step_s, mixed_steps, most, fewest, several)
+        )
+    rate = 1.0 / (steps * step_s / in_flight + mixed_steps * added)
+    busy = rate * mixed_steps * step_of_prompt
+    # Time is all but linear in the tokens of a step: a fixed part a step, and a part per token.
+    other = np.where(chunk_tokens < 0.7 * chunk, chunk, 0.5 * chunk_tokens)
+    spread = np.maximum(ranks * np.minimum(load.mean_new_tokens, other), other)
+    added_other, alone_other = _added(designs, spread, other / load.mean_new_tokens, at_batch)
+    per_token = np.maximum((added_other - added) / (other - chunk_tokens), 0.0)
+    fixed = np.maximum(added - per_token * chunk_tokens, 0.0)
+    of_other = active * (step_s + added_other) + (1.0 - active) * alone_other
+    prompt_per_token = np.maximum((of_other - step_of_prompt) / (other - chunk_tokens), 0.0)
+    prompt_fixed = np.maximum(step_of_prompt - prompt_per_token * chunk_tokens, 0.0)
+    # What a past adds per token, by class; never so little that a token takes no time.
     of_class = load.past_tokens + 0.5 * load.new_tokens - designs.middle
-    late = _slope(designs, as_spread) / ranks * of_class[:, None, None]
-    service = latency_steps * np.maximum(step_of_prompt + late, 0.2 * step_of_prompt)
-    own = np.maximum(latency_steps / np.maximum(most, 1e-12) * mixed_steps, 0.0)
+    late = _slope(designs, as_spread) / ranks / chunk_tokens * of_class[:, None, None]
+    service = latency_steps * prompt_fixed + new * np.maximum(prompt_per_token + late, 0.2 * prompt_per_token)
+    share = latency_steps * (mixed_steps / np.maximum(most, 1e-12))
+    interference = share * fixed + new * np.maximum(per_token + late, 0.2 * per_token)
+    full = (
+        fewest * (prompt_fixed + prompt_per_token * chunk) / np.maximum(mixed_steps * step_of_prompt, 1e-12)
+    )
     return ColocatedFlow(
         in_flight, batch, active, rate, step_s, slope_s, step_s + added, alone, chunk_tokens, mixed_steps,
-        service, own * np.maximum(added + late, 0.2 * added), busy, in_flight / (rate * steps),
+        service, interference, busy, in_flight / (rate * steps), np.minimum(full, 1.0),
     )  # fmt: skip
 
 
@@ -160,8 +185,23 @@ def _stopping_flow(
     return ColocatedFlow(
         in_flight, batch, active, rate, step_s, slope_s, work / share, work / share, tokens + 0.0 * rate,
         share + 0.0 * rate, alone + 0.0 * rate, alone + 0.0 * rate, rate * work,
-        in_flight / (rate * steps),
+        in_flight / (rate * steps), np.ones_like(rate),
     )  # fmt: skip
+
+
+def _packed(
+    rate: Array, mixed_s: Array, decode_s: Array, now: Array, most: Array, fewest: Array, several: Array
+) -> Array:
+    """Mixed steps a prompt takes up: those that wait together share them.
+
+    Short prompts: a mixed step takes all that came during the step before, or, where none came, the next
+    one and what follows it in the same decode step. Long ones: the last step of each has room for the next
+    if that is there already.
+    """
+    during = rate * mixed_s
+    short = 1.0 / (during + np.exp(-during) * (1.0 + 0.5 * rate * decode_s))
+    long = most - (most - fewest) * np.minimum(during * now, 1.0)
+    return np.asarray(np.maximum(short + several * (long - short), fewest))
 
 
 def _soft_ceil(x: Array) -> Array:

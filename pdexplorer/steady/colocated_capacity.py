@@ -8,18 +8,20 @@ from numpy.typing import NDArray
 from pdexplorer.steady.colocated import ColocatedDesigns, ColocatedFlow, colocated_flow
 from pdexplorer.steady.pool import memory_excess, spread_batch, tpot_attainment, wait_attainment
 from pdexplorer.steady.solve import balanced, largest, meet
-from pdexplorer.steady.tails import mean_wait_s, wait_probability
+from pdexplorer.steady.tails import conditional_wait_cv2, mean_wait_s, wait_probability
 
 Array = NDArray[np.float64]
 
 _POOLING = 0.5
-"""Instances of a fleet pool their prefill queues like this power of as many servers of one queue."""
+"""Instances of a fleet that all decode pool their prefill queues like this power of as many servers of one
+queue; where some are free, a router finds those.
+"""
 
 
 @dataclass(frozen=True, eq=False)
 class ColocatedWait:
     """Waiting for prefill, of pools with that many instances: mean_s, share who wait, fixed additions
-    after_s.
+    after_s; cv2: squared coefficient of variation of the wait of those who do.
     """
 
     instances: Array
@@ -27,6 +29,7 @@ class ColocatedWait:
     share: Array
     after_s: Array
     service_mean_s: Array
+    cv2: Array
 
 
 def colocated_wait(designs: ColocatedDesigns, flow: ColocatedFlow, instances: Array | None) -> ColocatedWait:
@@ -38,15 +41,21 @@ def colocated_wait(designs: ColocatedDesigns, flow: ColocatedFlow, instances: Ar
         else:
             instances = np.maximum(load.concurrency / (flow.in_flight + flow.utilisation), 1.0)
     mean = load.over(flow.service_s)
-    second = load.over(flow.service_s**2)
+    square = flow.service_s**2
+    second, third = load.over(square), load.over(square * flow.service_s)
     # The router sees how many requests an instance has, not how many prompt tokens wait there.
-    servers = instances**_POOLING if load.least_loaded else np.ones_like(instances)
+    pooling = 1.0 - (1.0 - _POOLING) * flow.occupied
+    servers = instances**pooling if load.least_loaded else np.ones_like(instances)
     # A round robin spaces each instance's arrivals: every N-th of the stream.
     arrival_cv2 = load.arrival_cv2 if load.least_loaded else load.arrival_cv2 / instances
-    wait = mean_wait_s(flow.utilisation, servers, mean, second / mean**2 - 1.0, arrival_cv2)
+    # What queues is full steps; besides, one waits for what is left of the step now running.
+    full = flow.utilisation * flow.full_share
+    wait = mean_wait_s(full, servers, mean * flow.full_share, second / mean**2 - 1.0, arrival_cv2)
     share = wait_probability(flow.utilisation, servers)
+    wait = wait + 0.5 * share * (1.0 - flow.full_share) * flow.alone_step_s
     after = load.hop_s + designs.table.request_overhead_s + 0.5 * flow.active * flow.step_s * (1.0 - share)
-    return ColocatedWait(instances, wait, share, after, mean)
+    cv2 = conditional_wait_cv2(full, mean, second, third)
+    return ColocatedWait(instances, wait, share, after, mean, cv2)
 
 
 def colocated_attainment(
@@ -63,13 +72,42 @@ def _attained_by_class(
 ) -> tuple[Array, Array]:
     load = designs.load
     steps = load.decode_steps[:, None, None]
-    first = wait_attainment(load, flow.service_s, wait.after_s, steps * flow.tpot_s, wait.share, wait.mean_s)
+    first = wait_attainment(
+        load, flow.service_s, wait.after_s, steps * flow.tpot_s, wait.share, wait.mean_s, wait.cv2
+    )
     spread = spread_batch(load, flow.in_flight, wait.instances)
-    events = flow.rate_per_s * flow.tpot_s
-    mean = events * load.over(flow.interference_s)
-    variance = events * load.over(flow.interference_s**2)
+    mean, per_step, at_once, most = interference(designs, flow, wait)
     worst = None if designs.alone_s is not None else flow.mixed_s
-    return first, tpot_attainment(load, flow.step_s, flow.slope_s, spread, mean, variance, worst)
+    return first, tpot_attainment(
+        load, flow.step_s, flow.slope_s, spread, mean, per_step, worst, at_once, most
+    )
+
+
+def interference(
+    designs: ColocatedDesigns, flow: ColocatedFlow, wait: ColocatedWait
+) -> tuple[Array, Array, Array, Array | None]:
+    """What prompts of others add to a request's TPOT: (mean, variance × its steps, variance × their square,
+    the most that can be), seconds and seconds².
+
+    Prompts come while it decodes, and some wait already as its own is done.
+    """
+    load = designs.load
+    first, second = load.over(flow.interference_s), load.over(flow.interference_s**2)
+    events = flow.rate_per_s * flow.tpot_s
+    if load.least_loaded:
+        # A prompt comes to a request that decodes only where no instance is free.
+        rare = 0.5 * (np.sqrt(2.0 * (wait.instances + 1.0)) - 2.0) / load.arrival_cv2
+        events = events * np.exp(rare * np.log(np.maximum(flow.occupied, 1e-30)))
+    # Steps are counted, not time: while prompts hold steps up more of them come, as a busy period grows.
+    grown = (flow.tpot_s / flow.step_s) ** 2
+    # A router that sees the load spaces the prompts of one instance.
+    even = load.arrival_cv2 * wait.instances**-_POOLING if load.least_loaded else load.arrival_cv2
+    square = (second + (even - 1.0) * first * first) * grown
+    mixed = np.maximum(flow.mixed_s, 1e-12)
+    behind = flow.rate_per_s * (np.minimum(wait.mean_s, 1e6) + wait.service_mean_s)
+    behind = behind * np.maximum(1.0 - flow.tpot_s / mixed, 0.0)
+    most = None if designs.alone_s is not None else np.maximum(flow.mixed_s - flow.step_s, 1e-12)
+    return events * first, events * square, behind * second * grown, most
 
 
 def colocated_score(designs: ColocatedDesigns, in_flight: Array, instances: Array | None) -> Array:

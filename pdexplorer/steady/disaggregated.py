@@ -98,14 +98,14 @@ def disaggregated_flow(
     """
     load = designs.load
     prefill = prefill_flow(designs, prefill_rate_per_s, prefill_instances)
-    link = link_flow(designs, prefill_rate_per_s, decode.rate_per_s, prefill.service_s)
+    link = link_flow(designs, prefill_rate_per_s, decode.rate_per_s, prefill, prefill_instances)
     hop = load.hop_s + designs.prefill.request_overhead_s
     if designs.first_token_from_decode:
         service = prefill.service_s + link.exposed_s
         after = 2.0 * hop + _FIRST_DECODE_STEPS * decode.step_s
         wait, share = (
             prefill.wait_s + link.wait_s,
-            1.0 - (1.0 - prefill.wait_share) * (1.0 - np.minimum(link.busy, 1.0)),
+            1.0 - (1.0 - prefill.wait_share) * (1.0 - np.minimum(link.wait_share, 1.0)),
         )
         late: Array = np.zeros((1, 1, 1, 1, 1), dtype=load.weight.dtype)
     else:
@@ -113,7 +113,7 @@ def disaggregated_flow(
         wait, share = prefill.wait_s, prefill.wait_share
         late = link.exposed_s + link.wait_s + hop
     tail = load.decode_steps[:, None, None] * decode.step_s + late
-    first = wait_attainment(load, service, after, tail, share, wait)
+    first = wait_attainment(load, service, after, tail, share, wait, prefill.wait_cv2)
     if later is None:
         later = decode_tpot(designs, decode, late)
     return DisaggregatedFlow(

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from pdexplorer.scenario.scenario import Scenario
 from pdexplorer.scenario.workload_block import Workload
-from pdexplorer.workload.classes import RequestClasses, request_classes
+from pdexplorer.steady.classes import tailed_classes
+from pdexplorer.workload.classes import RequestClasses
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -180,12 +181,12 @@ def load_of(scenario: Scenario, axes: Mapping[str, Array] | None = None, points:
 
 def _classes(workload: Workload, points: int) -> RequestClasses:
     """A trace is read each time, for its file may change; the rest follows from the scenario alone."""
-    return request_classes(workload, points) if workload.trace_file else _known_classes(workload, points)
+    return tailed_classes(workload, points) if workload.trace_file else _known_classes(workload, points)
 
 
 @lru_cache(maxsize=256)
 def _known_classes(workload: Workload, points: int) -> RequestClasses:
-    return request_classes(workload, points)
+    return tailed_classes(workload, points)
 
 
 def _scaled(values: Array, mean: Array | None, weight: Array) -> Array:

@@ -7,7 +7,13 @@ from numpy.typing import NDArray
 
 from pdexplorer.steady.load import Load
 from pdexplorer.steady.table import StepTable, locate
-from pdexplorer.steady.tails import cube_root, gamma_cdf_of_root, normal_cdf, normal_quantile_scalar
+from pdexplorer.steady.tails import (
+    cube_root,
+    gamma_cdf_of_root,
+    normal_cdf,
+    normal_quantile_scalar,
+    weibull_of,
+)
 
 Array = NDArray[np.float64]
 
@@ -94,12 +100,15 @@ def tpot_attainment(
     interference_s: Array,
     interference_variance: Array,
     worst_step_s: Array | None,
+    at_once: Array | float = 0.0,
+    most_s: Array | None = None,
 ) -> Array:
     """Share of each class that holds the TPOT limit: (classes, instances, ..., y, x).
 
     A request's TPOT is the decode-only step plus what prefills of others add, interference_s on average
-    and a compound Poisson in kind: variance interference_variance ÷ the request's steps. Where no step is
-    ever longer than worst_step_s, no request's mean is either.
+    and a compound Poisson in kind: variance interference_variance ÷ the request's steps, and at_once ÷ their
+    square. A request of few steps sees all of them prolonged by most_s or none. Where no step is ever
+    longer than worst_step_s, no request's mean is either.
     """
     wobble = slope_s * batch_spread
     wobble2 = _AVERAGING * wobble * wobble
@@ -107,7 +116,11 @@ def tpot_attainment(
     mean = interference_s + shift
     root = cube_root((load.tpot_limit_s - step_s + shift) / mean)
     steps = np.maximum(load.decode_steps, 1.0)[:, None, None]
-    shape = 3.0 * mean / np.sqrt(interference_variance / steps + wobble2 + 1e-18)
+    variance = (interference_variance + at_once / steps) / steps
+    if most_s is not None:
+        ceiling = interference_s * np.maximum(most_s - interference_s, 0.0) + 1e-18
+        variance = variance * (ceiling / (variance + ceiling))
+    shape = 3.0 * mean / np.sqrt(variance + wobble2 + 1e-18)
     attained = gamma_cdf_of_root(root, shape)
     if worst_step_s is not None:
         bound = normal_cdf((load.tpot_limit_s - worst_step_s) / (wobble + 1e-3 * worst_step_s))
@@ -124,13 +137,14 @@ def wait_attainment(
     tail_s: Array,
     wait_share: Array,
     mean_wait: Array,
+    wait_cv2: Array,
 ) -> Array:
     """Share of each class that holds the TTFT and the whole-request limit: (classes, instances, ..., y,
     x).
 
     service_s: what a request takes besides waiting until its first token, by class, proportional to its
     prompt; after_s: fixed additions; tail_s: the rest of the request. Waits are 0 with 1 − wait_share,
-    else exponential.
+    else Weibull.
     """
     limit = np.minimum(load.ttft_limit_s, load.e2e_limit_s - tail_s) - after_s
     column = (slice(None), *([None] * (service_s.ndim - 1)))
@@ -139,5 +153,6 @@ def wait_attainment(
     share = np.minimum(np.maximum(above / np.maximum(high - low, 1e-9), 0.0), 1.0)
     # Half way into a class only its shorter half is in time, with half the room on average.
     room = np.maximum(np.maximum(0.5 * above, limit - service_s), 0.0)
-    decay = wait_share / np.maximum(mean_wait, 1e-12)
-    return share * (1.0 - wait_share * np.exp(-room * decay))
+    shape, scale = weibull_of(wait_cv2)
+    decay = wait_share / np.maximum(mean_wait * scale, 1e-12)
+    return share * (1.0 - wait_share * np.exp(-np.exp(shape * np.log(np.maximum(room * decay, 1e-12)))))

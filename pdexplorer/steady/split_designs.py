@@ -13,6 +13,8 @@ from pdexplorer.steady.table import StepTable
 Array = NDArray[np.float64]
 
 _LONGEST = 0.743
+_WHOLE = 1e12
+"""Prompts run whole, several a step up to the token budget."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,8 +76,14 @@ class DisaggregatedDesigns:
         return self.load.over(self.lone_s)
 
     @cached_property
+    def lone_moments(self) -> tuple[Array, Array]:
+        """Second and third of a lone prompt's time."""
+        square = self.lone_s**2
+        return self.load.over(square), self.load.over(square * self.lone_s)
+
+    @cached_property
     def lone_cv2(self) -> Array:
-        return np.asarray(self.load.over(self.lone_s**2) / self.lone_mean_s**2 - 1.0)
+        return np.asarray(self.lone_moments[0] / self.lone_mean_s**2 - 1.0)
 
     @cached_property
     def moved_mean_bytes(self) -> Array:
@@ -103,14 +111,18 @@ def disaggregated_designs(
     first_token_from_decode: bool,
 ) -> DisaggregatedDesigns:
     """Every prefill instance of one table with every decode instance of the other."""
-    lone = np.moveaxis(prefill.lone_prompt_s(load.new_tokens, load.past_tokens, prefill_batch_tokens), 1, 0)
+    lone = np.moveaxis(prefill.lone_prompt_s(load.new_tokens, load.past_tokens, _WHOLE), 1, 0)
     mean_lone = load.over(lone)
     new = load.mean_new_tokens
     middle = load.mean(load.new_tokens * (load.past_tokens + 0.5 * load.new_tokens)) / np.maximum(new, 1e-9)
     # Prompts that fill a step together, each on an attention rank of its own while there are enough.
-    prompts = np.maximum(prefill_batch_tokens / new, 1.0)
+    variance = np.maximum(load.mean(load.new_tokens**2) - new * new, 0.0)
+    deviation = np.sqrt(variance)
+    # Only whole prompts fit: the last one's room stays empty, half of it where lengths vary little.
+    fit = prefill_batch_tokens / new - 0.5 * np.maximum(1.0 - variance / (new * new), 0.0)
+    fit = np.where(variance < 1e-3 * new * new, np.floor(prefill_batch_tokens / new), fit)
+    prompts = np.maximum(fit, 1.0)
     rows = []
-    deviation = np.sqrt(np.maximum(load.mean(load.new_tokens**2) - new * new, 0.0))
     for row, ranks in enumerate(prefill.ranks):
         # The longest of m prompts is about 0.74 · ln m standard deviations above their mean.
         longest = new + deviation * _LONGEST * np.log(np.minimum(prompts, float(ranks)))

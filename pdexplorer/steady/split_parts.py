@@ -7,7 +7,11 @@ from numpy.typing import NDArray
 
 from pdexplorer.steady.pool import seen_batch, spread_batch
 from pdexplorer.steady.split_designs import DisaggregatedDesigns
-from pdexplorer.steady.tails import mean_wait_s, one_server_wait_s, wait_probability
+from pdexplorer.steady.tails import (
+    conditional_wait_cv2,
+    mean_wait_s,
+    wait_probability,
+)
 
 Array = NDArray[np.float64]
 
@@ -15,6 +19,11 @@ _ROUTING = 0.25
 """Sending to the instance with the fewest tokens waits this much longer than one queue for all, for many
 instances.
 """
+
+
+_OVERLOADED_S = 1e6
+_SENDING = 0.5
+"""Senders pool their queues like this power of as many servers: the router sees prompts, not transfers."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,6 +38,8 @@ class PrefillFlow:
     service_s: Array
     wait_s: Array
     wait_share: Array
+    wait_cv2: Array
+    prompts: Array
 
 
 def prefill_flow(designs: DisaggregatedDesigns, rate_per_s: Array, instances: Array) -> PrefillFlow:
@@ -55,7 +66,16 @@ def prefill_flow(designs: DisaggregatedDesigns, rate_per_s: Array, instances: Ar
     )
     wait = queue + 0.5 * share * np.minimum(fixed / room, most * full)
     shared = np.minimum(wait * busy / (1.0 + busy), 0.5 * most * full) * (1.0 - 1.0 / most)
-    return PrefillFlow(rate_per_s, busy, utilisation, lone + (step - one) + shared, wait, share)
+    return PrefillFlow(
+        rate_per_s,
+        busy,
+        utilisation,
+        lone + (step - one) + shared,
+        wait,
+        share,
+        conditional_wait_cv2(utilisation, one, *designs.lone_moments),
+        prompts,
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,23 +88,52 @@ class LinkFlow:
     egress_busy: Array
     ingress_busy: Array
     wait_s: Array
+    wait_share: Array
 
 
 def link_flow(
-    designs: DisaggregatedDesigns, prefill_rate_per_s: Array, decode_rate_per_s: Array, service_s: Array
+    designs: DisaggregatedDesigns,
+    prefill_rate_per_s: Array,
+    decode_rate_per_s: Array,
+    prefill: PrefillFlow,
+    senders: Array,
 ) -> LinkFlow:
+    """A queue at each sender, behind its prefill; where several send to one receiver, equal parts of it.
+
+    Of two queues in a row, only the slower one's wait counts, which is exact for constant service times
+    (Friedman 1965). Shared ports stretch a transfer by 1 / (1 − what the others take).
+    """
     wire = designs.wire
     mean, cv2 = designs.moved_mean_bytes, designs.moved_cv2
     time = wire.moved_bytes / np.minimum(wire.egress_byte_per_s, wire.ingress_byte_per_s)
-    egress = prefill_rate_per_s * mean / wire.egress_byte_per_s / wire.fabric_fraction
+    sent_s = mean / wire.egress_byte_per_s / wire.fabric_fraction
+    egress = prefill_rate_per_s * sent_s
     ingress = decode_rate_per_s * mean / wire.ingress_byte_per_s
-    # A sender's transfers come as its prefills end, about as evenly as its queue serves them.
-    wait = one_server_wait_s(ingress, mean / wire.ingress_byte_per_s, cv2)
-    wait = wait + 0.5 * one_server_wait_s(egress, mean / wire.egress_byte_per_s / wire.fabric_fraction, cv2)
+    # A transfer meets about half of the others: the router spreads them over the receivers.
+    others = 0.5 * ingress * (1.0 - 1.0 / np.maximum(senders, 1.0))
+    stretch = 1.0 / np.maximum(1.0 - others, 1e-6)
+    alone_s = mean / np.minimum(wire.egress_byte_per_s, wire.ingress_byte_per_s)
+    held_s = np.maximum(sent_s, mean / wire.ingress_byte_per_s * stretch)
+    held = prefill_rate_per_s * held_s
+    servers = np.maximum(senders, 1.0) ** _SENDING if designs.load.least_loaded else np.ones_like(senders)
+    queue = np.minimum(mean_wait_s(held, servers, held_s, cv2, np.ones_like(held)), _OVERLOADED_S)
+    behind = np.maximum(queue - np.minimum(prefill.wait_s, _OVERLOADED_S), 0.0)
+    # Prompts of one step end together, and all but the first of their transfers wait.
+    mates = 0.5 * (prefill.prompts - 1.0) * held_s
     exposed = time
     if wire.layerwise_overlap:
-        exposed = np.maximum(time / wire.layers, time - service_s * (wire.layers - 1) / wire.layers)
-    return LinkFlow(time, wire.latency_s + exposed, np.maximum(egress, ingress), egress, ingress, wait)
+        early = (wire.layers - 1) / wire.layers
+        exposed = np.maximum(time / wire.layers, time - prefill.service_s * early)
+        mates = np.minimum(
+            mates,
+            0.5 * np.maximum(prefill.prompts * held_s - designs.load.over(prefill.service_s) * early, 0.0),
+        )
+    wait = behind + mates + np.maximum(held_s - alone_s, 0.0)
+    share = np.minimum(held, 1.0) * behind / np.maximum(queue, 1e-12)
+    share = np.maximum(np.maximum(share, others), np.minimum(mates / np.maximum(held_s, 1e-12), 1.0))
+    share = share * (wait / np.maximum(wait + prefill.wait_s, 1e-12))
+    busy = np.maximum(np.maximum(egress, ingress), held)
+    return LinkFlow(time, wire.latency_s + exposed, busy, egress, ingress, wait, share)
 
 
 @dataclass(frozen=True, eq=False)

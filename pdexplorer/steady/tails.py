@@ -45,8 +45,11 @@ def mean_wait_s(
 ) -> Array:
     """Mean wait in a G/G/c queue: Allen-Cunneen on Sakasegawa; Pollaczek-Khinchine for Poisson and c = 1.
 
-    Infinite where the utilisation reaches 1.
+    Infinite where the utilisation reaches 1. A rare long service holds up one server of several, so a
+    variation above the exponential's counts less there.
     """
+    excess = np.log(np.maximum(service_cv2, 1.0)) / np.sqrt(servers)
+    service_cv2 = np.minimum(service_cv2, np.exp(excess))
     spare = servers * np.maximum(1.0 - utilisation, 1e-12)
     wait = 0.5 * (arrival_cv2 + service_cv2) * service_s * wait_probability(utilisation, servers) / spare
     return np.where(utilisation < 1.0, wait, np.inf)
@@ -57,6 +60,26 @@ def one_server_wait_s(utilisation: Number, service_s: Number, service_cv2: Numbe
     spare = np.maximum(1.0 - utilisation, 1e-12)
     wait = 0.5 * (1.0 + service_cv2) * service_s * utilisation / spare
     return np.where(utilisation < 1.0, wait, np.inf)
+
+
+def conditional_wait_cv2(utilisation: Number, first: Number, second: Number, third: Number) -> Array:
+    """Squared coefficient of variation of the wait of those who wait, M/G/1, from moments of the service.
+
+    Takács: 1/3 + 2/3 ρ for constant service, 1 for exponential, beyond it for heavier tails.
+    """
+    rho = np.minimum(utilisation, 1.0)
+    return np.asarray(2.0 * rho - 1.0 + 4.0 / 3.0 * (1.0 - rho) * third * first / (second * second))
+
+
+def weibull_of(cv2: Number) -> tuple[Array, Array]:
+    """(shape, scale over mean) of a Weibull variable with that squared coefficient of variation, to 2%."""
+    cv2 = np.minimum(np.maximum(cv2, 0.3), 12.0)
+    shape = np.exp(np.log(cv2) * -0.5 * np.where(cv2 < 1.0, 1.08, 0.93))
+    x = 1.0 / shape
+    # Gamma(1 + x) for x in [0.5, 4]: Stirling's series shifted by two.
+    z = x + 3.0
+    gamma = np.exp((z - 0.5) * np.log(z) - z + 0.9189385 + 1.0 / (12.0 * z)) / ((x + 1.0) * (x + 2.0))
+    return np.asarray(shape), np.asarray(1.0 / gamma)
 
 
 @cache

@@ -10,12 +10,12 @@ from tests.study.test_signs import LONG_TIGHT, answer
 def test_flips_lie_where_the_real_model_crosses() -> None:
     scenario = Scenario.model_validate({**LONG_TIGHT, "compare": {"basis": "most_goodput"}})
     flips = {b.key: b for b in evaluate(scenario).verdict.break_even}
-    hit = flips["workload.prefix_hit_fraction"]
-    assert hit.direction == "below"
-    assert hit.value is not None
+    limit = flips["slo.tpot_ms"]
+    assert limit.direction == "below"
+    assert limit.value is not None
     ratios = []
-    for value in (hit.value - 0.03, min(hit.value + 0.03, 0.99)):
-        change = {"workload": {"prefix_hit_fraction": value}, "compare": {"basis": "most_goodput"}}
+    for value in (limit.value * 0.9, limit.value * 1.1):
+        change = {"slo": {"tpot_ms": value}, "compare": {"basis": "most_goodput"}}
         ratios.append(answer(LONG_TIGHT, change).verdict.ratios.goodput_per_dollar)
     assert ratios[0] is not None
     assert ratios[1] is not None
