@@ -141,7 +141,7 @@ def _export(arguments: argparse.Namespace) -> None:
 def _app(arguments: argparse.Namespace) -> int:
     from pdexplorer.ui.launch import launch
 
-    if not (arguments.port.isdecimal() and 0 < int(arguments.port) < 65_536):
+    if not (arguments.port.isascii() and arguments.port.isdecimal() and 0 < int(arguments.port) < 65_536):
         raise ValueError(f"--port {arguments.port}: allowed is a whole number from 1 to 65,535")
     return launch(port=int(arguments.port), address=arguments.address)
 

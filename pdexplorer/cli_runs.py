@@ -1,7 +1,6 @@
 """`evaluate` and `simulate`: a scenario in, JSON or a page of text out."""
 
 import argparse
-import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ from pdexplorer.cli_scenario import scenario_from
 from pdexplorer.cli_text import print_evaluation, print_simulation
 from pdexplorer.export.json_text import json_text
 from pdexplorer.export.per_request import write_per_request
+from pdexplorer.scenario.plain_number import plain_number
 from pdexplorer.scenario.scenario import Scenario
 from pdexplorer.scenario.settings import apply_settings, shown
 from pdexplorer.study.compare import evaluate as evaluate_scenario
@@ -76,7 +76,7 @@ class _Options:
         window_s = None if arguments.window is None else _window(arguments.window)
         if window_s is not None and arguments.trace is None:
             raise ValueError(f"--window {shown(arguments.window)}: allowed only with --trace")
-        rate_scale = _number(arguments.rate_scale)
+        rate_scale = plain_number(arguments.rate_scale)
         if rate_scale is None or not 0 < rate_scale <= 1e6:
             raise ValueError(
                 f"--rate-scale {shown(arguments.rate_scale)}: allowed is a number above 0 up to 1,000,000"
@@ -129,25 +129,14 @@ class _Options:
 
 def _window(text: str) -> tuple[float, float]:
     start, _, end = text.partition(":")
-    low, high = _number(start or "0"), _number(end)
+    low, high = plain_number(start or "0"), plain_number(end)
     if low is None or high is None or not 0 <= low < high:
         raise ValueError(f"--window {shown(text)}: allowed is START:END in seconds, such as 600:1200")
     return low, high
 
 
 def _whole(flag: str, text: str, least: int, most: int) -> int:
-    try:
-        number = int(text)
-    except ValueError:
-        number = least - 1
-    if not least <= number <= most:
+    digits = text.strip()
+    if not (digits.isascii() and digits.isdecimal() and len(digits) < 20 and least <= int(digits) <= most):
         raise ValueError(f"{flag} {shown(text)}: allowed is a whole number from {least:,} to {most:,}")
-    return number
-
-
-def _number(text: str) -> float | None:
-    try:
-        number = float(text)
-    except ValueError:
-        return None
-    return number if math.isfinite(number) else None
+    return int(digits)

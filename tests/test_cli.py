@@ -147,7 +147,11 @@ def test_steptime_adds_its_columns(shell: Shell, tmp_path: Path) -> None:
         (("steptime", "{folder}/none.csv"), "none.csv"),
         (("steptime", "{folder}/empty.toml"), "empty"),
         (("steptime", "/dev/zero"), "device"),
+        (("simulate", "rag_h100", "--requests", "1_0"), "--requests 1_0"),
+        (("simulate", "rag_h100", "--seed", "\u0663"), "--seed"),
+        (("simulate", "rag_h100", "--rate-scale", "1_0"), "--rate-scale 1_0"),
         (("app", "--port", "x"), "--port x"),
+        (("app", "--port", "\u0668\u0665\u0660\u0661"), "--port"),
         (("dance",), "dance"),
     ],
 )

@@ -1,11 +1,11 @@
 """One value against one key: its type, its bounds, the catalogue's names. Errors are one line."""
 
-import math
 from collections.abc import Mapping
 from typing import Any
 
 from pdexplorer.catalog.catalog import Catalog
 from pdexplorer.scenario.keys import Key, close_names
+from pdexplorer.scenario.plain_number import plain_number
 
 _FLAGS = {
     "true": True,
@@ -56,7 +56,7 @@ def family_value(key: str, value: Any, catalog: Catalog) -> float | None:
     text = _plain(value)
     if text.lower() == "none":
         return None
-    number = _parse(text)
+    number = plain_number(text)
     if number is None or (money and not 0 < number <= 1e5):
         raise ValueError(f"allowed is a number above 0{' up to 100,000 $/h' if money else ''}, or none")
     if not money:
@@ -65,21 +65,13 @@ def family_value(key: str, value: Any, catalog: Catalog) -> float | None:
 
 
 def _number(key: Key, text: str) -> float | int:
-    number = _parse(text)
+    number = plain_number(text)
     if number is None or (key.type == "integer" and not number.is_integer()):
         raise ValueError(f"allowed is {key.allowed}")
     below = key.minimum is not None and (number <= key.minimum if key.open_minimum else number < key.minimum)
     if below or (key.maximum is not None and number > key.maximum):
         raise ValueError(f"allowed is {key.allowed}")
     return int(number) if key.type == "integer" else number
-
-
-def _parse(text: str) -> float | None:
-    try:
-        number = float(text)
-    except ValueError:
-        return None
-    return number if math.isfinite(number) else None
 
 
 def _free_text(key: Key, text: str, catalog: Catalog) -> str:
