@@ -4,7 +4,7 @@ import math
 
 
 def plain_number(text: str) -> float | None:
-    """A finite number in ASCII digits, or None. Python alone would also take 1_0 and other scripts' digits."""
+    """A finite number in ASCII digits, or None. Python alone takes 1_0 and other scripts' digits too."""
     if not text.isascii() or "_" in text:
         return None
     try:

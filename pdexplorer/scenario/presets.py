@@ -14,7 +14,7 @@ from typing import Any
 
 from pdexplorer.scenario.keys import close_names
 from pdexplorer.scenario.scenario import Scenario
-from pdexplorer.scenario.settings import apply_settings, flatten, shown
+from pdexplorer.scenario.settings import apply_settings, flatten, shown, where_listed
 
 DEFAULT_PRESET = "rag_h100"
 """What a bare link and the page open on."""
@@ -173,7 +173,7 @@ def _scenario(table: dict[str, Any], where: str) -> tuple[Scenario, dict[str, st
     scenario, refused = apply_settings(Scenario(), settings)
     if refused:
         more = f" (and {len(refused) - 1} more)" if len(refused) > 1 else ""
-        raise ValueError(f"{where}: {refused[0].text}{more}")
+        raise ValueError(f"{where}: {refused[0].text}{where_listed(refused[0].key)}{more}")
     return scenario, settings
 
 

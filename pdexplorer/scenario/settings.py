@@ -42,6 +42,14 @@ def shown(value: object) -> str:
     return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
 
 
+def where_listed(key: str) -> str:
+    """For a shell's error text: which command lists the ids that a key takes; empty for other keys."""
+    known = keys().get(key)
+    kind = "accelerators" if key.startswith("money.usd_per_hour.") else known.catalogue if known else ""
+    command = {"links": "networks"}.get(kind, kind)
+    return f"; pdexplorer catalog {command} lists them" if command and command != "engines" else ""
+
+
 def apply_settings(
     base: Scenario, settings: Mapping[str, Any], catalog: Catalog | None = None
 ) -> tuple[Scenario, tuple[Refusal, ...]]:
