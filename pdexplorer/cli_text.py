@@ -31,6 +31,8 @@ def print_evaluation(title: str, answer: Answer, sources: Sequence[str]) -> None
         "but       ",
         ", ".join(flips[:_MOST]) + "." if flips else "nothing in the inputs' range changes this.",
     )
+    if verdict["confidence_text"]:
+        _wrapped("how sure  ", verdict["confidence_text"])
     print()
     _print_fleets(answer)
     if sources:

@@ -94,6 +94,7 @@ class Verdict:
     vetoes: tuple[str, ...] = ()
     clearly: bool = False
     confidence: float | None = None
+    confidence_text: str = ""
     gain_interval: tuple[float, float] | None = None
     undecided: bool = False
     reasons: tuple[Reason, ...] = ()
@@ -115,6 +116,7 @@ class Verdict:
             "goodput_per_gpu_ratio": self.ratios.goodput_per_gpu,
             "cost_ratio": self.ratios.cost,
             "confidence": self.confidence,
+            "confidence_text": self.confidence_text,
             "gain_interval": None if self.gain_interval is None else list(self.gain_interval),
             "undecided": self.undecided,
             "vetoes": list(self.vetoes),

@@ -65,6 +65,7 @@ def with_confidence(
     verdict = replace(
         evaluation.verdict,
         confidence=found.agreeing,
+        confidence_text=found.text,
         gain_interval=interval,
         undecided=found.undecided,
         sentence=f"{evaluation.verdict.sentence} {found.text}"

@@ -29,6 +29,7 @@ Array = NDArray[np.float64]
 _TOGETHER = 8
 """Draws of one search: pairs of pools grow with the square of their number."""
 _ITERATIONS = 10
+_CLASSES = 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +53,7 @@ def drawn_costs(space: Space, basis: Basis, draws: Sequence[Mapping[Key, float]]
 
 def _together(space: Space, basis: Basis, draws: Sequence[Mapping[Key, float]], whole: bool) -> Costs:
     many = _many(space, draws)
-    load = load_of(space.scenario)
+    load = load_of(space.scenario, None, _CLASSES)
     colocated = score_colocated(many, load, _ITERATIONS)
     split = score_disaggregated(many, load, None, _ITERATIONS)
     none = np.full(len(draws), np.inf)
