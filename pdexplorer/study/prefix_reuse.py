@@ -4,9 +4,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from pdexplorer.physics.memory import kv_bytes_per_token
+from pdexplorer.physics.fleet import ColocatedFleet
+from pdexplorer.physics.memory import kv_bytes_per_token, kv_moved_bytes
 from pdexplorer.scenario.scenario import Scenario
 from pdexplorer.simulator.options import CacheOptions, SimulationOptions, options_of
+from pdexplorer.simulator.records import COMPLETED, SimulationResult
 from pdexplorer.simulator.tiers import Tier
 from pdexplorer.study.compare import Evaluation
 from pdexplorer.study.replayed import Fleet, replayed
@@ -32,10 +34,14 @@ class ReuseSetup:
 
 @dataclass(frozen=True, slots=True)
 class ReuseRow:
-    """One run. hit_fraction: prompt tokens nobody had to compute; bytes_per_request: KV over the link."""
+    """One run. hit_fraction: prompt tokens nobody had to compute, on the side that prefills.
+    decode_hit_fraction: KV the decode side held already, so that it was not sent; 0 for a colocated fleet.
+    bytes_per_request: KV over the link.
+    """
 
     run: str
     hit_fraction: float
+    decode_hit_fraction: float
     attainment_fraction: float
     goodput_per_s: float
     goodput_per_gpu_s: float
@@ -110,6 +116,17 @@ def _sessions(scenario: Scenario, setup: ReuseSetup) -> Sessions:
     )
 
 
+def _held(result: SimulationResult, fleet: Fleet) -> float:
+    """Share of the KV of completed prompts that the link did not carry."""
+    if isinstance(fleet, ColocatedFleet):
+        return 0.0
+    decode, done = fleet.decode, result.records["status"] == COMPLETED
+    tokens = result.records["input_tokens"][done].astype(float)
+    whole = kv_moved_bytes(decode.architecture, decode.kv_format, tokens, decode.parallelism.tp)
+    total = float(np.sum(whole))
+    return max(0.0, 1.0 - result.bytes_moved / total) if total > 0.0 else 0.0
+
+
 def _row(
     run: str, scenario: Scenario, fleet: Fleet, requests: Requests, options: SimulationOptions
 ) -> ReuseRow:
@@ -119,6 +136,7 @@ def _row(
     return ReuseRow(
         run,
         result.cached_fraction,
+        _held(result, fleet),
         outcome.attainment_fraction or 0.0,
         outcome.goodput_per_s or 0.0,
         outcome.goodput_per_gpu_s or 0.0,

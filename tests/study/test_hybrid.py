@@ -55,7 +55,9 @@ def test_three_runs_side_by_side(evaluation: Evaluation) -> None:
     assert reuse.hit_fraction > 0.2
     assert reuse.ttft_p50_s < without.ttft_p50_s
     assert reuse.bytes_per_request < without.bytes_per_request
-    assert colocated.bytes_per_request == 0.0
+    assert colocated.bytes_per_request == colocated.decode_hit_fraction == 0.0
+    assert without.decode_hit_fraction == pytest.approx(0.0, abs=1e-6)
+    assert 0.1 < reuse.decode_hit_fraction < 1.0
 
 
 def test_a_bigger_store_keeps_more_conversations(evaluation: Evaluation) -> None:
