@@ -10,13 +10,7 @@ from pdexplorer.metrics.money import fleet_price
 from pdexplorer.metrics.outcome import Outcome, infeasible_outcome
 from pdexplorer.physics.fleet import ColocatedFleet
 from pdexplorer.steady.colocated import ColocatedDesigns, colocated_flow, one_design
-from pdexplorer.steady.colocated_capacity import (
-    colocated_at,
-    colocated_attainment,
-    colocated_load,
-    colocated_score,
-    colocated_wait,
-)
+from pdexplorer.steady.colocated_capacity import colocated_attainment, colocated_score, colocated_wait
 from pdexplorer.steady.load import Load
 from pdexplorer.study import words
 from pdexplorer.study.basis import Basis
@@ -24,6 +18,8 @@ from pdexplorer.study.candidates import Candidate
 from pdexplorer.study.limits import colocated_limits
 from pdexplorer.study.score import ColocatedScore, instance_weights
 from pdexplorer.study.space import Space
+from pdexplorer.study.whole_colocated import in_flight_at, whole_colocated
+from pdexplorer.study.whole_colocated import one_instance_carries as one_instance_carries
 
 Array = NDArray[np.float64]
 
@@ -48,9 +44,10 @@ def size_colocated(space: Space, score: ColocatedScore | None, load: Load, basis
         limit = refused[0].limit if refused else None
         return SizedColocated(None, infeasible_outcome(limit or words.nothing_fits()), tuple(refused))
     weight = instance_weights(space, space.colocated, basis.per_dollar)
-    one = one_instance_carries(score)
-    count, carried = basis.instances(one, weight[:, None], space.scenario.colocated.instances)
-    feasible = score.fits[:, :, 0, 0] & (count >= 1) & (carried >= basis.least(count))
+    pinned = space.scenario.colocated.instances
+    whole = whole_colocated(score, basis, weight[:, None], pinned)
+    count, carried = whole.count, whole.carried
+    feasible = whole.fits & (count >= 1) & (carried >= basis.least(count))
     cost = count * weight[:, None]
     merit = np.where(feasible, basis.merit(cost, carried), -np.inf)
     best = divmod(int(np.argmax(merit)), merit.shape[1])
@@ -89,30 +86,32 @@ def size_colocated(space: Space, score: ColocatedScore | None, load: Load, basis
     fleet = ColocatedFleet(
         space.colocated[i], int(count[best]), int(space.budgets[c]), engine.chunking, pool.max_batch
     )
-    outcome = outcome_at(space, score, load, fleet, i, c, basis.demand(float(carried[best])))
+    outcome = outcome_at(
+        space, score.designs, load, fleet, (i, c), basis.demand(float(carried[best])), whole.in_flight[best]
+    )
     return SizedColocated(fleet, outcome, (*rows, *refused))
 
 
-def one_instance_carries(score: ColocatedScore) -> Array:
-    """In the unit demand comes in, (instances, budgets)."""
-    flow = colocated_flow(score.designs, score.in_flight)
-    wait = colocated_wait(score.designs, flow, None)
-    return np.asarray(colocated_load(score.designs, flow, wait))[:, :, 0, 0]
-
-
 def outcome_at(
-    space: Space, score: ColocatedScore, load: Load, fleet: ColocatedFleet, i: int, c: int, demand: float
+    space: Space,
+    designs_of_all: ColocatedDesigns,
+    load: Load,
+    fleet: ColocatedFleet,
+    at_design: tuple[int, int],
+    demand: float,
+    most_in_flight: float,
 ) -> Outcome:
-    """The fleet at the demand: latencies at its peak, money over its mean."""
-    designs = one_design(score.designs, i, c)
+    """The fleet at the demand: latencies at its peak, money over its mean. most_in_flight: on one instance
+    at the limits.
+    """
+    designs = one_design(designs_of_all, *at_design)
     price = fleet_price(fleet, space.scenario.money)
     count = np.full((1, 1, 1, 1), float(fleet.instances))
 
     def at(part: float) -> tuple[Array, Outcome]:
-        if load.offline:
-            in_flight = score.in_flight[i : i + 1, c : c + 1]
-        else:
-            in_flight = colocated_at(designs, np.full((1, 1, 1, 1), demand * part / fleet.instances), count)
+        in_flight = np.full((1, 1, 1, 1), most_in_flight)
+        if not load.offline:
+            in_flight = in_flight_at(designs, demand * part / fleet.instances, count, most_in_flight)
         return in_flight, colocated_outcome(designs, in_flight, fleet, price)
 
     in_flight, outcome = at(1.0)

@@ -1,0 +1,77 @@
+"""How many whole colocated instances hold every limit, and what those carry."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pdexplorer.steady.colocated import ColocatedDesigns, colocated_flow
+from pdexplorer.steady.colocated_capacity import (
+    colocated_capacity,
+    colocated_load,
+    colocated_wait,
+    in_flight_bounds,
+)
+from pdexplorer.steady.solve import meet
+from pdexplorer.study.basis import Basis
+from pdexplorer.study.score import ColocatedScore
+
+Array = NDArray[np.float64]
+
+_ROUNDS = 4
+"""Of growing a fleet whose instances carry less in their whole number than they do unrounded."""
+
+
+@dataclass(frozen=True, eq=False)
+class WholeColocated:
+    """Of every design (instances, budgets): how many, what they carry together, requests in flight on one."""
+
+    count: Array
+    carried: Array
+    in_flight: Array
+    fits: NDArray[np.bool_]
+
+
+def whole_colocated(score: ColocatedScore, basis: Basis, weight: Array, pinned: int | None) -> WholeColocated:
+    """Scores pool as many instances as the demand needs, unrounded; a fleet has those that it has."""
+    designs = score.designs
+    count, carried = basis.instances(one_instance_carries(score), weight, pinned)
+    in_flight, fits = score.in_flight, score.fits
+    for _ in range(_ROUNDS):
+        instances = np.maximum(count, 1.0)[:, :, None, None]
+        in_flight, fits = colocated_capacity(designs, instances)
+        one = one_instance_carries(score, in_flight, instances)
+        needed, _ = basis.instances(one, weight, pinned)
+        carried = count * np.minimum(one, 1e12)
+        short = fits[:, :, 0, 0] & (needed > count)
+        if basis.grows or not short.any():
+            break
+        count = np.where(short, needed, count)
+    return WholeColocated(count, carried, in_flight[:, :, 0, 0], fits[:, :, 0, 0])
+
+
+def one_instance_carries(
+    score: ColocatedScore, in_flight: Array | None = None, instances: Array | None = None
+) -> Array:
+    """In the unit demand comes in, (instances, budgets); instances None: as many as it needs, unrounded."""
+    flow = colocated_flow(score.designs, score.in_flight if in_flight is None else in_flight)
+    wait = colocated_wait(score.designs, flow, instances)
+    return np.asarray(colocated_load(score.designs, flow, wait))[:, :, 0, 0]
+
+
+def in_flight_at(designs: ColocatedDesigns, per_instance: float, instances: Array, most: float) -> Array:
+    """In flight on one instance where each carries that load, within the limits.
+
+    Above the largest load that holds the limits the rate need not rise with the requests in flight: where
+    decodes fill the token budget a prompt has none left.
+    """
+    low, _ = in_flight_bounds(designs)
+
+    def carried(in_flight: Array) -> Array:
+        flow = colocated_flow(designs, in_flight)
+        if designs.load.concurrency is None:
+            return flow.rate_per_s
+        return colocated_load(designs, flow, colocated_wait(designs, flow, instances))
+
+    high = np.full(designs.shape, most)
+    return meet(carried, np.full(designs.shape, per_instance), np.minimum(low * 1e-3, 0.5 * high), high)
