@@ -5,14 +5,21 @@ import math
 from pdexplorer.simulator.engine import Engine
 from pdexplorer.simulator.sequence import Sequence
 from pdexplorer.simulator.specs import StepTimes
-from pdexplorer.simulator.work import prefill_work
 
 
 def alone_s(timer: StepTimes, new_tokens: int, past_tokens: int) -> float:
     """Prefill of that many tokens over those before them, with the instance to itself."""
-    probe = Sequence(0, 0.0, past_tokens + new_tokens, past_tokens, 1)
-    work = prefill_work(((probe, new_tokens),), timer.window_tokens)
-    return timer.mixed_s(*work, 0, 0.0, 0.0)
+    pairs, read, window = (
+        new_tokens * (past_tokens + 0.5 * (new_tokens + 1)),
+        past_tokens,
+        timer.window_tokens,
+    )
+    pairs_window: float = pairs
+    if window is not None:
+        below = min(max(window - past_tokens, 0), new_tokens)
+        pairs_window = below * (past_tokens + 0.5 * (below + 1)) + (new_tokens - below) * window
+        read = min(past_tokens, window)
+    return timer.mixed_s(new_tokens, pairs, pairs_window, past_tokens, read, 1, 0, 0.0, 0.0)
 
 
 class Backlog:
@@ -24,10 +31,14 @@ class Backlog:
         self.tokens = [0] * instances
         self.sent: dict[int, tuple[int, float, int]] = {}
 
-    def add(self, instance: int, sequence: Sequence) -> None:
-        """A prompt was sent there."""
+    def own_s(self, sequence: Sequence) -> float:
+        """Prefill of this prompt by itself."""
+        cached = sequence.cached_tokens
+        return alone_s(self.timer, sequence.input_tokens - cached, cached)
+
+    def add(self, instance: int, sequence: Sequence, work_s: float) -> None:
+        """A prompt was sent there, with its own_s."""
         new = sequence.input_tokens - sequence.cached_tokens
-        work_s = alone_s(self.timer, new, sequence.cached_tokens)
         self.sent[sequence.index] = (instance, work_s, new)
         self.work_s[instance] += work_s
         self.tokens[instance] += new

@@ -108,11 +108,13 @@ class ManagedColocated(Colocated):
             sequence.cached_tokens = caches.cached_tokens(instance, sequence)  # until it is admitted
         if self.backlog is not None:
             limit_s = self.options.refuse_ttft_s
-            if limit_s is not None and not sequence.retries and self._ttft_s(instance, sequence) > limit_s:
+            own_s = self.backlog.own_s(sequence)
+            late = limit_s is not None and self._wait_s(instance, sequence) + own_s > limit_s
+            if late and not sequence.retries:
                 del self.inside[sequence.index]
                 self._leave(sequence, REFUSED, float("nan"))
                 return
-            self.backlog.add(instance, sequence)
+            self.backlog.add(instance, sequence, own_s)
         self.router.change(instance, 1.0)
         sequence.prefill_instance = sequence.decode_instance = instance
         if caches is not None:
@@ -125,13 +127,12 @@ class ManagedColocated(Colocated):
                 return
         self.engines[instance].submit(sequence)
 
-    def _ttft_s(self, instance: int, sequence: Sequence) -> float:
-        """Predicted time to first token, counted from its arrival."""
+    def _wait_s(self, instance: int, sequence: Sequence) -> float:
+        """Predicted time from its arrival until its own prefill, decodes along with it included."""
         assert self.backlog is not None
         new = sequence.input_tokens - sequence.cached_tokens
         wait_s = self.backlog.with_decodes_s(instance, self.engines[instance], self.spec.chunk_tokens, new)
-        own_s = alone_s(self.spec.timer, new, sequence.cached_tokens)
-        return self.env.now - sequence.arrival_s + wait_s + own_s
+        return self.env.now - sequence.arrival_s + wait_s
 
     def _fetched(self, event: Call) -> None:
         sequence, attempt = event.payload

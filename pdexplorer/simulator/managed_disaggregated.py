@@ -159,9 +159,10 @@ class ManagedDisaggregated(Disaggregated):
         if backlog is not None:
             new = sequence.input_tokens - sequence.cached_tokens
             wait_s = backlog.with_decodes_s(local, self.engines[local], self.decode.chunk_tokens, new)
-            if self._refused(sequence, wait_s + alone_s(self.decode.timer, new, sequence.cached_tokens)):
+            own_s = backlog.own_s(sequence)
+            if self._refused(sequence, wait_s + own_s):
                 return
-            backlog.add(local, sequence)
+            backlog.add(local, sequence, own_s)
         if sequence.decode_instance < 0:
             self._take_decode(local, sequence)
         sequence.prefill_instance = -1
@@ -179,15 +180,12 @@ class ManagedDisaggregated(Disaggregated):
             sequence.cached_tokens = caches.cached_tokens(index, sequence)
         backlog = self.prefill_backlog
         if backlog is not None:
-            own_s = alone_s(
-                self.prefill.timer, sequence.input_tokens - sequence.cached_tokens, sequence.cached_tokens
-            )
-            if not self.first_token_from_prefill:
-                own_s += self._transfer_s(sequence)
+            own_s = backlog.own_s(sequence)
+            transfer_s = 0.0 if self.first_token_from_prefill else self._transfer_s(sequence)
             wait_s = sum(backlog.work_s) / len(self.prefills) if self.central else backlog.work_s[index]
-            if self._refused(sequence, wait_s + own_s):
+            if self._refused(sequence, wait_s + own_s + transfer_s):
                 return
-            backlog.add(index, sequence)
+            backlog.add(index, sequence, own_s)
         sequence.load = sequence.input_tokens - sequence.cached_tokens
         sequence.prefill_instance = index
         if not self.central:

@@ -147,7 +147,8 @@ def digest():
 
 
 def test_the_same_numbers_in_other_processes_and_hash_seeds():
-    command = [sys.executable, "-c", "from tests.simulator.test_macro_features import digest; print(digest())"]
+    code = "from tests.simulator.test_macro_features import digest; print(digest())"
+    command = [sys.executable, "-c", code]
     digests = {
         subprocess.run(
             command, env={**os.environ, "PYTHONHASHSEED": seed}, capture_output=True, text=True, check=True
