@@ -56,8 +56,8 @@ def export(arguments: argparse.Namespace) -> None:
     scenario, _ = scenario_from(arguments.scenario, arguments.settings)
     preset, from_file = _preset_of(arguments.scenario)
     link = short_link(root, scenario, preset)
-    # edits are listed in every export, so a preset's title stands without them; a file keeps its name
-    title, why = (Path(arguments.scenario).name, "") if from_file else (preset.title, preset.why)
+    # edits are listed in every export, so a preset's title stands without them
+    title, why = _words_of(Path(arguments.scenario)) if from_file else (preset.title, preset.why)
     report = report_of(scenario, preset, link=link, title=title, why=why)
     bodies = {name: _writers()[name](report, arguments.view) for name in wanted}
     for name, path in wanted.items():
@@ -76,6 +76,14 @@ def _writers() -> Mapping[str, "Callable[[Report, str], bytes]"]:
         "svg": chart_svg,
         "png": chart_png,
     }
+
+
+def _words_of(path: Path) -> tuple[str, str]:
+    """A scenario file's title and why; its name where it has no title."""
+    from pdexplorer.scenario.presets import read_titled
+
+    _, title, why = read_titled(path)
+    return title or path.name, why
 
 
 def _preset_of(argument: str) -> "tuple[Preset, bool]":

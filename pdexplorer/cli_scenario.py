@@ -6,7 +6,7 @@ from pathlib import Path
 
 from pdexplorer.scenario.keys import close_names
 from pdexplorer.scenario.link import is_link, parse_link
-from pdexplorer.scenario.presets import load_presets, read_scenario
+from pdexplorer.scenario.presets import load_presets, read_titled
 from pdexplorer.scenario.scenario import Scenario
 from pdexplorer.scenario.settings import Refusal, apply_settings, shown, where_listed
 
@@ -31,6 +31,8 @@ def _base(argument: str) -> tuple[Scenario, str]:
         print(f"pdexplorer: left out: {problem}", file=sys.stderr)
     if argument in presets:
         return presets[argument].scenario, presets[argument].title
+    if not argument.strip():
+        raise ValueError("SCENARIO is empty: allowed is a preset's name, a TOML file or a link")
     path = Path(argument)
     if is_link(argument):
         result = parse_link(argument, presets)
@@ -39,7 +41,8 @@ def _base(argument: str) -> tuple[Scenario, str]:
             print(f"pdexplorer: {change}", file=sys.stderr)
         return result.scenario, result.preset.title
     if argument.endswith(".toml") or _exists(path):
-        return read_scenario(path), argument
+        scenario, title, _ = read_titled(path)
+        return scenario, title or argument
     close = close_names(argument, presets)
     raise ValueError(
         f"SCENARIO = {shown(argument)}: allowed is a preset's name{close} (see pdexplorer presets), "

@@ -63,6 +63,15 @@ def test_people_get_the_verdict_first(shell: Shell) -> None:
         assert words in out
 
 
+def test_a_file_is_called_by_its_title(shell: Shell, tmp_path: Path) -> None:
+    file = tmp_path / "mine.toml"
+    file.write_text('title = "Our night shift"\n[workload]\nrate_per_s = 2\n')
+    assert shell("evaluate", str(file))[1].splitlines()[0] == "Our night shift"
+    memo = tmp_path / "memo.md"
+    assert shell("export", str(file), "--memo", str(memo))[0] == 0
+    assert "Our night shift" in memo.read_text()
+
+
 def test_a_missing_figure_is_named_and_can_be_given(shell: Shell) -> None:
     key = "overrides.ascend_910b.memory_bandwidth_gb_per_s"
     status, out, _ = shell("evaluate", "ascend_910b")
@@ -122,6 +131,8 @@ def test_steptime_adds_its_columns(shell: Shell, tmp_path: Path) -> None:
     [
         (("evaluate",), "SCENARIO"),
         (("evaluate", "rag_h10"), "rag_h100"),
+        (("evaluate", ""), "SCENARIO is empty"),
+        (("evaluate", " "), "SCENARIO is empty"),
         (("evaluate", "rag_h100", "--set", "slo.ttft=1"), "slo.ttft_s"),
         (("evaluate", "rag_h100", "--set", "slo.ttft_s=-1"), "above 0"),
         (("evaluate", "rag_h100", "--set", "slo.ttft_s"), "key=value"),

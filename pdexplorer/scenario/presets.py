@@ -14,7 +14,8 @@ from typing import Any
 
 from pdexplorer.scenario.keys import close_names
 from pdexplorer.scenario.scenario import Scenario
-from pdexplorer.scenario.settings import apply_settings, flatten, shown, where_listed
+from pdexplorer.scenario.settings import apply_settings, shown, where_listed
+from pdexplorer.scenario.toml_file import read_toml, toml_settings
 
 DEFAULT_PRESET = "rag_h100"
 """What a bare link and the page open on."""
@@ -22,7 +23,7 @@ DEFAULT_PRESET = "rag_h100"
 FOLDER_VARIABLE = "PDEXPLORER_PRESETS"
 """Environment variable: a folder with a team's own presets."""
 
-MAX_FILE_BYTES = 1_000_000
+_NOT_SETTINGS = ("title", "why", "order")
 
 
 @dataclass(frozen=True)
@@ -101,33 +102,15 @@ def read_preset(path: Path) -> Preset:
 
 def read_scenario(path: Path) -> Scenario:
     """A scenario from a TOML file, over the defaults; title and why may stand there too."""
+    return read_titled(path)[0]
+
+
+def read_titled(path: Path) -> tuple[Scenario, str, str]:
+    """The same with the file's title and why, each empty where it has none."""
     table = read_toml(path)
-    return _scenario({k: v for k, v in table.items() if k not in ("title", "why")}, str(path))[0]
-
-
-def read_toml(path: Path) -> dict[str, Any]:
-    """One TOML table; ValueError in one line for what is not a readable file of sensible size."""
-    if path.is_dir():
-        raise ValueError(f"{path}: is a folder, not a TOML file")
-    if path.exists() and not path.is_file():
-        raise ValueError(f"{path}: is a device or a pipe, not a TOML file")
-    try:
-        size = path.stat().st_size
-        if size > MAX_FILE_BYTES:
-            raise ValueError(f"{path}: {size:,} bytes; a scenario file has at most {MAX_FILE_BYTES:,}")
-        text = path.read_bytes().decode("utf-8")
-    except OSError as error:
-        raise ValueError(f"{path}: cannot be read ({error.strerror or error})") from error
-    except UnicodeDecodeError as error:
-        raise ValueError(f"{path}: not UTF-8 text, so not TOML") from error
-    if not text.strip():
-        raise ValueError(f"{path}: is empty; a scenario file sets at least one key, such as [slo] ttft_s = 1")
-    try:
-        return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise ValueError(f"{path}: not valid TOML: {shown(error)}") from error
-    except RecursionError as error:
-        raise ValueError(f"{path}: not valid TOML: nested too deeply") from error
+    words = [_words(table, word, str(path)) if word in table else "" for word in ("title", "why")]
+    scenario, _ = _scenario(table, str(path))
+    return scenario, words[0], words[1]
 
 
 def scenario_hash(scenario: Scenario) -> str:
@@ -155,29 +138,22 @@ def _folder() -> Traversable:
 
 
 def _preset(name: str, where: str, table: dict[str, Any]) -> Preset:
-    table = {k: v for k, v in table.items() if k != "order"}
-    words = {}
-    for word in ("title", "why"):
-        text = table.pop(word, None)
-        if not isinstance(text, str) or not text.strip():
-            raise ValueError(
-                f"{where}: {word} = {shown(text or '')}: a preset needs a {word}, a line of text"
-            )
-        words[word] = " ".join(text.split())
+    title, why = (_words(table, word, where) for word in ("title", "why"))
     scenario, settings = _scenario(table, where)
-    return Preset(name, words["title"], words["why"], scenario, settings, scenario_hash(scenario))
+    return Preset(name, title, why, scenario, settings, scenario_hash(scenario))
+
+
+def _words(table: Mapping[str, Any], word: str, where: str) -> str:
+    text = table.get(word)
+    if not isinstance(text, str) or not text.strip():
+        raise ValueError(f"{where}: {word} = {shown(text or '')}: a preset needs a {word}, a line of text")
+    return " ".join(text.split())
 
 
 def _scenario(table: dict[str, Any], where: str) -> tuple[Scenario, dict[str, str]]:
-    settings = {key: _text(value) for key, value in flatten(table)}
+    settings = toml_settings({k: v for k, v in table.items() if k not in _NOT_SETTINGS}, where)
     scenario, refused = apply_settings(Scenario(), settings)
     if refused:
         more = f" (and {len(refused) - 1} more)" if len(refused) > 1 else ""
         raise ValueError(f"{where}: {refused[0].text}{where_listed(refused[0].key)}{more}")
     return scenario, settings
-
-
-def _text(value: Any) -> str:
-    if isinstance(value, bool):
-        return str(value).lower()
-    return ",".join(str(v) for v in value) if isinstance(value, list) else str(value)
