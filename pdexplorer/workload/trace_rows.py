@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
 
+from pdexplorer.scenario.plain_number import plain_number
 from pdexplorer.units import MS, SECONDS_PER_DAY
 
 MAX_FILE_BYTES = 200_000_000
@@ -37,12 +38,11 @@ def read_rows(path: Path) -> TraceRows:
     lines = _lines(path)
     if lines[0].lstrip().startswith("{"):
         return _mooncake(path, lines)
-    header = [name.strip().lower() for name in next(csv.reader(lines[:1]))]
+    header = [name.strip().lower() for name in next(_table(path, lines, first=1))]
     for columns, reader in _CSV_FORMATS:
         if set(columns) <= set(header):
-            rows = csv.reader(lines[1:])
             picked = [header.index(name) for name in columns]
-            return reader(path, rows, picked)
+            return reader(path, _table(path, lines), picked)
     raise ValueError(
         f"trace {path}: first line {lines[0][:80]!r} is no known format; allowed: Azure CSV (TIMESTAMP, "
         "ContextTokens, GeneratedTokens), Mooncake JSON lines (timestamp, input_length, output_length, "
@@ -51,9 +51,25 @@ def read_rows(path: Path) -> TraceRows:
     )
 
 
+def _table(path: Path, lines: list[str], first: int = 2) -> Iterator[list[str]]:
+    """Rows of cells from line `first` on; a cell that csv will not read is a broken row."""
+    reader = csv.reader(lines[first - 1 :])
+    while True:
+        try:
+            yield next(reader)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            row = first - 1 + reader.line_num
+            raise ValueError(f"trace {path}: row {row}: not readable as CSV ({error})") from None
+
+
 def _lines(path: Path) -> list[str]:
     if not path.is_file():
-        raise ValueError(f"trace {path}: no such file; give the path of a trace (CSV or JSON lines)")
+        what = (
+            "is a folder" if path.is_dir() else "is a device or a pipe" if path.exists() else "no such file"
+        )
+        raise ValueError(f"trace {path}: {what}; give the path of a trace file (CSV or JSON lines)")
     size = path.stat().st_size
     if size > MAX_FILE_BYTES:
         raise ValueError(
@@ -81,7 +97,7 @@ def _broken(path: Path, row: int, column: str, value: object, allowed: str) -> V
 
 def _tokens(path: Path, row: int, column: str, value: object, least: int = 1) -> int:
     try:
-        number = float(value)  # type: ignore[arg-type]
+        number = _number(value)
         if number == int(number) and least <= number <= MAX_TOKENS and not isinstance(value, bool):
             return int(number)
     except (TypeError, ValueError, OverflowError):
@@ -91,12 +107,22 @@ def _tokens(path: Path, row: int, column: str, value: object, least: int = 1) ->
 
 def _seconds(path: Path, row: int, column: str, value: object, unit: str) -> float:
     try:
-        number = float(value)  # type: ignore[arg-type]
+        number = _number(value)
         if 0 <= number < 1e15 and not isinstance(value, bool):
             return number
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         pass
     raise _broken(path, row, column, value, f"a number of {unit}, at least 0")
+
+
+def _number(value: object) -> float:
+    """A JSON number or the text of a cell. ValueError, TypeError or OverflowError for anything else."""
+    if isinstance(value, str):
+        number = plain_number(value)
+        if number is None:
+            raise ValueError(value)
+        return number
+    return float(value)  # type: ignore[arg-type]
 
 
 def _mooncake(path: Path, lines: list[str]) -> TraceRows:
@@ -106,7 +132,7 @@ def _mooncake(path: Path, lines: list[str]) -> TraceRows:
             continue
         try:
             entry = json.loads(line)
-        except (json.JSONDecodeError, RecursionError):
+        except (ValueError, RecursionError):  # also an integer of thousands of digits
             raise _broken(path, row, "(whole row)", line, "one JSON object a line") from None
         if not isinstance(entry, dict):
             raise _broken(path, row, "(whole row)", line, "one JSON object a line")
@@ -142,6 +168,8 @@ def _azure(path: Path, table: Iterator[list[str]], picked: list[int]) -> TraceRo
             day = stamp[:10]
             if day not in days:
                 days[day] = date.fromisoformat(day).toordinal() * SECONDS_PER_DAY
+            if not stamp.isascii() or "_" in stamp:
+                raise ValueError(stamp)
             hours, minutes, seconds = stamp[11:].removesuffix("Z").split("+")[0].split(":")
             clock_s = int(hours) * 3600 + int(minutes) * 60 + float(seconds)
             if not (stamp[10] in " T" and 0 <= clock_s < SECONDS_PER_DAY + 1):

@@ -121,6 +121,12 @@ BROKEN = {
         '{"timestamp": 0, "input_length": 5, "output_length": 1, "hash_ids": "abc"}\n',
         r"column hash_ids = 'abc'; allowed: a list of whole numbers",
     ),
+    "long cell": (AZURE_HEAD + "2023-11-16 18:00:00.1,12," + "1" * 200_000, r"row 2: not readable as CSV"),
+    "long header": ("TIMESTAMP," + "a" * 200_000, r"row 1: not readable as CSV"),
+    "underscore": (AZURE_HEAD + "2023-11-16 18:00:00.1,1_0,1\n", r"ContextTokens = '1_0'"),
+    "other digits": (AZURE_HEAD + "2023-11-16 18:00:00.1,\u0663,1\n", r"ContextTokens = "),
+    "other digits in a time": (AZURE_HEAD + "2023-11-16 1\u0668:00:00.1,3,1\n", r"TIMESTAMP = "),
+    "thousands of digits": ('{"timestamp": ' + "9" * 5000 + "}", r"row 1, .*one JSON object a line"),
     "unknown": ("a,b,c\n1,2,3\n", r"no known format; allowed: Azure CSV"),
     "empty": ("", "the file is empty"),
     "header only": (AZURE_HEAD, "no request in it"),
@@ -142,8 +148,10 @@ def test_broken_files_give_one_clear_line(case, tmp_path):
 def test_missing_and_too_large_files(tmp_path):
     with pytest.raises(ValueError, match="no such file"):
         read_trace(tmp_path / "absent")
-    with pytest.raises(ValueError, match="no such file"):
+    with pytest.raises(ValueError, match="is a folder"):
         read_trace(tmp_path)
+    with pytest.raises(ValueError, match="is a device or a pipe"):
+        read_trace("/dev/zero")
     path = tmp_path / "large"
     path.touch()
     os.truncate(path, 1_000_000_000)  # sparse: takes no room
