@@ -69,7 +69,7 @@ class Hybrid:
 def hybrid(
     evaluation: Evaluation,
     thresholds_tokens: Sequence[int] | None = None,
-    requests: int = 600,
+    requests: int = 400,
     seed: int = 0,
     chunk_tokens: int = 1024,
 ) -> Hybrid | None:
