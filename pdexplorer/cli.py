@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import NoReturn
 
 from pdexplorer import MODEL_VERSION
+from pdexplorer.cli_accuracy import add_accuracy, run_accuracy
 from pdexplorer.cli_export import add_export
 
 _BAD_INPUT = 2
@@ -70,7 +71,11 @@ def _parser() -> argparse.ArgumentParser:
     commands.add_parser("presets", help="the presets and why each is there")
 
     catalog = commands.add_parser("catalog", help="what the catalogue knows; every number has a source")
-    catalog.add_argument("kind", nargs="?", choices=("accelerators", "models", "networks"))
+    catalog.add_argument("kind", nargs="?", choices=("accelerators", "models", "networks", "fit"))
+    catalog.add_argument(
+        "files", metavar="FILES", nargs="*", help="with fit: measured step times to refit to"
+    )
+    catalog.add_argument("--out", metavar="FILE", help="with fit: where to write the efficiencies")
     catalog.add_argument("--json", action="store_true", help="with kind and source of every number")
 
     steptime = commands.add_parser("steptime", help="predicted engine step times for a table of points")
@@ -79,6 +84,7 @@ def _parser() -> argparse.ArgumentParser:
     steptime.add_argument("--out", metavar="FILE", help="where to write (default: standard output)")
 
     add_export(commands)
+    add_accuracy(commands)
 
     app = commands.add_parser("app", help="open the page")
     app.add_argument("--port", metavar="PORT", default="8501")
@@ -123,6 +129,12 @@ def _presets(arguments: argparse.Namespace) -> None:
 def _catalog(arguments: argparse.Namespace) -> None:
     from pdexplorer.cli_lists import catalog
 
+    if arguments.kind == "fit":
+        from pdexplorer.cli_accuracy import fit_catalog
+
+        return fit_catalog(arguments.files, arguments.out)
+    if arguments.files or arguments.out:
+        raise ValueError("catalog: FILES and --out go with `catalog fit`")
     catalog(arguments.kind, as_json=arguments.json)
 
 
@@ -152,6 +164,7 @@ _COMMANDS: dict[str, Callable[[argparse.Namespace], int | None]] = {
     "presets": _presets,
     "catalog": _catalog,
     "steptime": _steptime,
+    "accuracy": run_accuracy,
     "export": _export,
     "app": _app,
 }

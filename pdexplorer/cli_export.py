@@ -49,16 +49,18 @@ def export(arguments: argparse.Namespace) -> None:
         if path.is_dir() or not path.parent.is_dir():
             raise ValueError(f"--{name} {shown(path)}: allowed is a file in an existing directory")
     from pdexplorer.cli_scenario import scenario_from
+    from pdexplorer.cli_trace import own_trace
     from pdexplorer.export.links import LOCAL_ADDRESS, root_address, short_link
     from pdexplorer.export.report import report_of
 
     root = root_address(arguments.address or LOCAL_ADDRESS)
-    scenario, _ = scenario_from(arguments.scenario, arguments.settings)
+    traced = own_trace(scenario_from(arguments.scenario, arguments.settings)[0])
+    scenario = traced.scenario
     preset, from_file = _preset_of(arguments.scenario)
     link = short_link(root, scenario, preset)
     # edits are listed in every export, so a preset's title stands without them
     title, why = _words_of(Path(arguments.scenario)) if from_file else (preset.title, preset.why)
-    report = report_of(scenario, preset, link=link, title=title, why=why)
+    report = report_of(scenario, preset, link=link, notes=traced.notes, title=title, why=why)
     bodies = {name: _writers()[name](report, arguments.view) for name in wanted}
     for name, path in wanted.items():
         path.write_bytes(bodies[name])

@@ -3,16 +3,16 @@
 import argparse
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from pdexplorer import MODEL_VERSION
 from pdexplorer.cli_scenario import scenario_from
 from pdexplorer.cli_text import print_evaluation, print_simulation
+from pdexplorer.cli_trace import own_trace, replayed
 from pdexplorer.export.json_text import json_text
 from pdexplorer.export.per_request import write_per_request
 from pdexplorer.scenario.plain_number import plain_number
 from pdexplorer.scenario.scenario import Scenario
-from pdexplorer.scenario.settings import apply_settings, shown
+from pdexplorer.scenario.settings import shown
 from pdexplorer.study.compare import evaluate as evaluate_scenario
 from pdexplorer.study.confidence import with_confidence
 
@@ -23,11 +23,12 @@ _MOST_REQUESTS = 1_000_000
 def evaluate(arguments: argparse.Namespace) -> None:
     """The closed form's verdict."""
     scenario, title = scenario_from(arguments.scenario, arguments.settings)
-    evaluation = with_confidence(evaluate_scenario(scenario))
+    traced = own_trace(scenario)
+    evaluation = with_confidence(evaluate_scenario(traced.scenario))
     if arguments.json:
-        print(json_text(evaluation.to_json()))
+        print(json_text({**evaluation.to_json(), **traced.to_json()}))
     else:
-        print_evaluation(title, evaluation.to_json(), evaluation.sources)
+        print_evaluation(title, evaluation.to_json(), evaluation.sources, traced.notes)
 
 
 def simulate(arguments: argparse.Namespace) -> None:
@@ -37,7 +38,10 @@ def simulate(arguments: argparse.Namespace) -> None:
     from pdexplorer.workload.generate import generate_requests
 
     plain, title = scenario_from(arguments.scenario, arguments.settings)
-    scenario = options.with_trace(plain)
+    traced = own_trace(plain) if options.trace is None else replayed(plain, options.trace, options.window_s)
+    scenario = traced.scenario
+    if options.trace is None:
+        plain = scenario  # its own trace is its own traffic
     wanted = ("colocated", "disaggregated") if arguments.fleet == "both" else (arguments.fleet,)
     fleets = sized_fleets(scenario, plain, wanted)
     count = options.count(scenario)
@@ -51,9 +55,9 @@ def simulate(arguments: argparse.Namespace) -> None:
             "seed": options.seed,
             "rate_scale": options.rate_scale,
         }
-        print(json_text({**head, **answers, "model_version": MODEL_VERSION}))
+        print(json_text({**head, **traced.to_json(), **answers, "model_version": MODEL_VERSION}))
         return
-    print_simulation(title, answers)
+    print_simulation(title, answers, traced.notes)
     if options.per_request is not None:
         print(f"\n{rows:,} rows written to {options.per_request}")
 
@@ -84,7 +88,7 @@ class _Options:
         per_request = None if arguments.per_request is None else Path(arguments.per_request)
         if per_request is not None and (per_request.is_dir() or not per_request.parent.is_dir()):
             raise ValueError(
-                f"--per-request {shown(per_request)}: allowed is a file in an existing directory"
+                f"--per-request {shown(arguments.per_request)}: allowed is a file in an existing directory"
             )
         seed = _whole("--seed", arguments.seed, 0, 2**63 - 1)
         return cls(requests, per_request, rate_scale, window_s, seed, arguments.trace)
@@ -94,37 +98,6 @@ class _Options:
         if self.requests is not None:
             return self.requests
         return _MOST_REQUESTS if scenario.workload.arrivals == "trace" else _DEFAULT_REQUESTS
-
-    def with_trace(self, scenario: Scenario) -> Scenario:
-        """The scenario with the trace's arrivals, lengths and mean rate: the fleets are sized for it."""
-        if self.trace is None:
-            return scenario
-        from pdexplorer.workload.traces import read_trace
-
-        trace = read_trace(self.trace, self.window_s)
-        settings: dict[str, Any] = {
-            "workload.trace_file": self.trace,
-            "workload.input_distribution": "trace",
-            "workload.output_distribution": "trace",
-            "workload.input_tokens": float(trace.input_tokens.mean()),
-            "workload.output_tokens": float(trace.output_tokens.mean()),
-            "workload.input_p95_tokens": "auto",
-            "workload.output_p95_tokens": "auto",
-        }
-        if trace.timed:
-            span_s = float(trace.arrival_s[-1] - trace.arrival_s[0])
-            settings["workload.arrivals"] = "trace"
-            if span_s > 0 and len(trace) > 1:
-                settings["workload.rate_per_s"] = (len(trace) - 1) / span_s
-        if trace.block_hashes is not None:
-            hit = float(trace.cached_tokens.sum() / trace.input_tokens.sum())
-            warm = float((trace.cached_tokens > 0).mean())
-            settings["workload.prefix_hit_fraction"] = min(hit, 0.999)
-            settings["workload.warm_fraction"] = max(warm, min(hit, 0.999), 1e-6)
-        changed, refused = apply_settings(scenario, settings)
-        if refused:
-            raise ValueError(f"{self.trace}: {refused[0].text}")
-        return changed
 
 
 def _window(text: str) -> tuple[float, float]:

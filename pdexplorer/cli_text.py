@@ -16,10 +16,11 @@ _BUSY = {"instances": "GPUs", "prefill": "P", "decode": "D", "link": "link", "kv
 _PARTS = ("prefill", "decode", "kv_transfer", "scheduling_idle", "total")
 
 
-def print_evaluation(title: str, answer: Answer, sources: Sequence[str]) -> None:
-    """Verdict, because, flips if, both fleets, cost in four parts, sources."""
+def print_evaluation(title: str, answer: Answer, sources: Sequence[str], notes: Sequence[str] = ()) -> None:
+    """What a trace brought in (notes), verdict, because, flips if, both fleets, cost in parts, sources."""
     verdict = answer["verdict"]
     print(f"{title}\n")
+    _print_notes(notes)
     _wrapped("", str(verdict["sentence"]))
     reasons = [str(reason["text"]).rstrip(".") for reason in verdict["reasons"][:_MOST]]
     if reasons:
@@ -39,10 +40,17 @@ def print_evaluation(title: str, answer: Answer, sources: Sequence[str]) -> None
         _print_sources(sources)
 
 
-def print_simulation(title: str, answers: Answer) -> None:
-    """The replayed fleets, and how many requests came through."""
+def print_simulation(title: str, answers: Answer, notes: Sequence[str] = ()) -> None:
+    """What a trace brought in (notes), the replayed fleets, and how many requests came through."""
     print(f"{title}\n")
+    _print_notes(notes)
     _print_fleets(answers)
+
+
+def _print_notes(notes: Sequence[str]) -> None:
+    if notes:
+        _wrapped("trace     ", "; ".join(notes) + ".")
+        print()
 
 
 def _print_fleets(answers: Answer) -> None:
