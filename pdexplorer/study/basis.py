@@ -69,9 +69,9 @@ class Basis:
         return carried if self.grows else self.demand_value
 
     def short(self, carried: float, count: float) -> Infeasible:
-        """Why a fleet that fits one request still cannot serve."""
+        """Why a colocated fleet that fits one request still cannot serve."""
         if count < 1:
-            return words.budget_too_small(self.budget, self.per_dollar)
+            return words.budget_too_small(self.budget, self.per_dollar, pools=False)
         return words.too_few(carried, self.demand_value, count, self.closed)
 
 

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pdexplorer.infeasible import Infeasible
 from pdexplorer.metrics.estimate import disaggregated_outcome
@@ -12,22 +11,17 @@ from pdexplorer.metrics.money import fleet_price
 from pdexplorer.metrics.outcome import Outcome, infeasible_outcome
 from pdexplorer.physics.fleet import DisaggregatedFleet
 from pdexplorer.physics.transfer import resolve_path
-from pdexplorer.steady.disaggregated import DisaggregatedFlow, decode_at, disaggregated_flow
 from pdexplorer.steady.load import Load
-from pdexplorer.steady.split_designs import DisaggregatedDesigns, one_pair
-from pdexplorer.steady.split_parts import decode_flow
+from pdexplorer.steady.split_designs import one_pair
 from pdexplorer.study import words
 from pdexplorer.study.basis import Basis
 from pdexplorer.study.candidates import Candidate
 from pdexplorer.study.limits import disaggregated_limits
-from pdexplorer.study.score import DisaggregatedScore, disaggregated_costs, instance_weights, network_weights
+from pdexplorer.study.score import DisaggregatedScore, disaggregated_costs
 from pdexplorer.study.size_colocated import with_money_of
 from pdexplorer.study.space import Space
-from pdexplorer.study.split_outcome import fleet_flow, residence_s
-
-Array = NDArray[np.float64]
-
-_PAIRS_REFINED = 3
+from pdexplorer.study.split_outcome import fleet_flow
+from pdexplorer.study.whole_split import PoolChoice, best_pools, demand_rate, pool_choices, short_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,16 +34,6 @@ class SizedDisaggregated:
     outcome: Outcome
     candidates: tuple[Candidate, ...]
     marginal_gain: Mapping[str, float]
-
-
-@dataclass(frozen=True, slots=True)
-class _Choice:
-    p: int
-    d: int
-    prefill: int
-    decode: int
-    carried: float
-    cost: float
 
 
 def size_disaggregated(
@@ -68,8 +52,8 @@ def size_disaggregated(
             score = limits[0] if limits else words.nothing_fits()
         return SizedDisaggregated(None, infeasible_outcome(score), tuple(refused), {})
     limits_of = disaggregated_limits(score)
-    choices = _choices(space, score, basis)
-    best = _refined(space, score, load, basis, choices)
+    choices = pool_choices(space, score, basis)
+    best = best_pools(space, score, load, basis, choices)
     costs = disaggregated_costs(space, score, basis.per_dollar)[:, :, 0, 0]
     rows = []
     for p, prefill in enumerate(space.prefill):
@@ -84,7 +68,7 @@ def size_disaggregated(
             chosen = best is not None and (best.p, best.d) == (p, d)
             if chosen:
                 choice = best
-            if choice is None:
+            if choice is None or not choice.able:
                 limit = limits_of.get((p, d)) or _short(score, basis, p, d, space)
                 rows.append(Candidate("disaggregated", design, limit=limit))
                 continue
@@ -107,129 +91,20 @@ def size_disaggregated(
             (x for x in firsts if x.limit in ("capacity", "budget")),
             firsts[0] if firsts else words.nothing_fits(),
         )
+        able = [choice for choice in choices.values() if choice.able]
+        if able:
+            # By what one instance carries they would do; together they do not.
+            limit = short_of(score, basis, max(able, key=lambda c: c.carried))
+            short = {(c.p, c.d): short_of(score, basis, c) for c in able}
+            pairs = [(p, d) for p in range(len(space.prefill)) for d in range(len(space.decode))]
+            rows = [
+                Candidate("disaggregated", row.design, limit=short.get(pair, row.limit))
+                for pair, row in zip(pairs, rows, strict=True)
+            ]
         return SizedDisaggregated(None, infeasible_outcome(limit), (*rows, *refused), {})
     fleet = _fleet(space, best)
     outcome = _outcome_at(space, score, load, fleet, best, basis.demand(best.carried))
     return SizedDisaggregated(fleet, outcome, (*rows, *refused), _marginal(score, best))
-
-
-def _choices(space: Space, score: DisaggregatedScore, basis: Basis) -> dict[tuple[int, int], _Choice]:
-    scenario = space.scenario
-    n_p, n_d = scenario.prefill.instances, scenario.decode.instances
-    per = basis.per_dollar
-    cost_p = instance_weights(space, space.prefill, per) + network_weights(space, space.prefill, per)
-    cost_d = instance_weights(space, space.decode, per) + network_weights(space, space.decode, per)
-    found = {}
-    for p, d in zip(*np.nonzero(score.fits[:, :, 0, 0]), strict=True):
-        p, d = int(p), int(d)
-        one_p = float(score.prefill_rate_per_s[p, d, 0, 0])
-        one_d = float(np.broadcast_to(score.decode.rate_per_s, score.fits.shape)[p, d, 0, 0])
-        choice = None
-        if basis.kind in ("most_goodput", "equal_gpus") and n_p is None and n_d is None:
-            choice = _most(p, d, one_p, one_d, float(cost_p[p]), float(cost_d[d]), basis)
-        else:
-            rate = _demand_rate(score, basis, p, d)
-            prefill = n_p or max(1, int(np.ceil(rate / one_p * (1.0 - 1e-9))))
-            decode = n_d or max(1, int(np.ceil(rate / one_d * (1.0 - 1e-9))))
-            if basis.grows and n_p is not None and n_d is None:
-                decode = max(1, int((basis.budget - n_p * cost_p[p]) / cost_d[d] + 1e-9))
-            elif basis.grows and n_d is not None and n_p is None:
-                prefill = max(1, int((basis.budget - n_d * cost_d[d]) / cost_p[p] + 1e-9))
-            carried = min(prefill * one_p, decode * one_d)
-            if basis.grows or basis.offline or carried >= rate * (1.0 - 1e-9):
-                choice = _Choice(
-                    p, d, prefill, decode, carried, float(prefill * cost_p[p] + decode * cost_d[d])
-                )
-        if choice is not None:
-            found[p, d] = choice
-    return found
-
-
-def _demand_rate(score: DisaggregatedScore, basis: Basis, p: int, d: int) -> float:
-    """Requests per second to size for; a closed loop's follows from how long a request takes at the
-    limits.
-    """
-    if not basis.closed:
-        return basis.demand_value
-    designs = score.designs
-    one = one_pair(designs, p, d)
-    decode = decode_flow(one, score.decode.in_flight[:, d : d + 1], np.ones((1, 1, 1, 1)))
-    rate = score.prefill_rate_per_s[p : p + 1, d : d + 1]
-    flow = disaggregated_flow(one, rate, np.ones((1, 1, 1, 1)), decode)
-    return basis.demand_value / _residence_s(one, flow)
-
-
-def _residence_s(designs: DisaggregatedDesigns, flow: DisaggregatedFlow) -> float:
-    return float(residence_s(designs, flow).item())
-
-
-def _most(
-    p: int, d: int, one_p: float, one_d: float, cost_p: float, cost_d: float, basis: Basis
-) -> _Choice | None:
-    most = int((basis.budget - cost_d) / cost_p + 1e-9)
-    best = None
-    for prefill in range(1, min(most, 4096) + 1):
-        decode = int((basis.budget - prefill * cost_p) / cost_d + 1e-9)
-        carried = min(prefill * one_p, decode * one_d)
-        if decode >= 1 and (best is None or carried > best.carried):
-            best = _Choice(p, d, prefill, decode, carried, prefill * cost_p + decode * cost_d)
-    return best
-
-
-def _refined(
-    space: Space,
-    score: DisaggregatedScore,
-    load: Load,
-    basis: Basis,
-    choices: Mapping[tuple[int, int], _Choice],
-) -> _Choice | None:
-    """The best choice, after trying one instance fewer of either pool where the exact joint attainment
-    allows it.
-
-    Capacities split the SLO's misses evenly between the pools; a pool with room to spare lets the other
-    have more.
-    """
-    if not choices:
-        return None
-    if basis.kind in ("most_goodput", "equal_gpus"):
-        return max(choices.values(), key=lambda c: (c.carried, -c.cost))
-    if basis.offline:
-        return max(choices.values(), key=lambda c: c.carried / c.cost)
-    ranked = sorted(choices.values(), key=lambda c: (c.cost, -c.carried))
-    best = ranked[0]
-    scenario = space.scenario
-    if basis.closed:
-        return best
-    for choice in ranked[:_PAIRS_REFINED]:
-        options = _smaller(choice, scenario.prefill.instances is None, scenario.decode.instances is None)
-        if not options:
-            continue
-        per = basis.per_dollar
-        cost_p = instance_weights(space, space.prefill, per) + network_weights(space, space.prefill, per)
-        cost_d = instance_weights(space, space.decode, per) + network_weights(space, space.decode, per)
-        designs = one_pair(score.designs, choice.p, choice.d)
-        n_p = np.array([[[[float(o[0]) for o in options]]]])
-        n_d = np.array([[[[float(o[1]) for o in options]]]])
-        decode = decode_at(designs, basis.demand_value / n_d, n_d)
-        flow = disaggregated_flow(designs, basis.demand_value / n_p, n_p, decode)
-        held = decode.rate_per_s * n_d >= basis.demand_value * (1.0 - 1e-6)
-        fine = held & (flow.attained >= load.percentile_fraction) & (flow.link.busy < 0.999)
-        memory = decode.in_flight * load.context_tokens <= designs.decode.kv_tokens[0]
-        for index in np.nonzero((fine & memory)[0, 0, 0])[0]:
-            prefill, count = options[int(index)]
-            cost = float(prefill * cost_p[choice.p] + count * cost_d[choice.d])
-            if cost < best.cost * (1.0 - 1e-9):
-                best = _Choice(choice.p, choice.d, prefill, count, basis.demand_value, cost)
-    return best
-
-
-def _smaller(choice: _Choice, prefill_free: bool, decode_free: bool) -> list[tuple[int, int]]:
-    found = []
-    for dp, dd in ((-1, 0), (0, -1), (-1, -1), (-1, 1), (1, -1), (-2, 0), (2, -1)):
-        p, d = choice.prefill + dp, choice.decode + dd
-        if p >= 1 and d >= 1 and (dp == 0 or prefill_free) and (dd == 0 or decode_free):
-            found.append((p, d))
-    return found
 
 
 def _short(score: DisaggregatedScore, basis: Basis, p: int, d: int, space: Space) -> Infeasible:
@@ -244,12 +119,12 @@ def _short(score: DisaggregatedScore, basis: Basis, p: int, d: int, space: Space
     return words.pool_too_few(
         "prefill" if by_p <= by_d else "decode",
         min(by_p, by_d),
-        _demand_rate(score, basis, p, d),
+        demand_rate(score, basis, p, d),
         float(count or 0),
     )
 
 
-def _marginal(score: DisaggregatedScore, best: _Choice) -> dict[str, float]:
+def _marginal(score: DisaggregatedScore, best: PoolChoice) -> dict[str, float]:
     """Relative gain in what the fleet carries from one more instance of each pool."""
     one_p = float(score.prefill_rate_per_s[best.p, best.d, 0, 0])
     one_d = float(np.broadcast_to(score.decode.rate_per_s, score.fits.shape)[best.p, best.d, 0, 0])
@@ -260,7 +135,7 @@ def _marginal(score: DisaggregatedScore, best: _Choice) -> dict[str, float]:
     }
 
 
-def _fleet(space: Space, best: _Choice) -> DisaggregatedFleet:
+def _fleet(space: Space, best: PoolChoice) -> DisaggregatedFleet:
     scenario = space.scenario
     prefill, decode = space.prefill[best.p], space.decode[best.d]
     path = resolve_path(space.catalog, scenario, prefill, decode)
@@ -276,7 +151,7 @@ def _outcome_at(
     score: DisaggregatedScore,
     load: Load,
     fleet: DisaggregatedFleet,
-    best: _Choice,
+    best: PoolChoice,
     demand: float,
 ) -> Outcome:
     designs = one_pair(score.designs, best.p, best.d)
@@ -306,7 +181,7 @@ def _outcome_at(
     return replace(outcome, design=design, bottleneck=_binding(score, best))
 
 
-def _binding(score: DisaggregatedScore, best: _Choice) -> str:
+def _binding(score: DisaggregatedScore, best: PoolChoice) -> str:
     """The pool that would need the next instance first, or the link where it is the busier."""
     gains = _marginal(score, best)
     return "prefill" if gains["prefill"] >= gains["decode"] else "decode"

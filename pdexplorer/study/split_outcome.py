@@ -20,35 +20,62 @@ def residence_s(designs: DisaggregatedDesigns, flow: DisaggregatedFlow) -> Array
 
 
 def fleet_flow(
-    designs: DisaggregatedDesigns, prefill_instances: int, decode_instances: int, demand: float
+    designs: DisaggregatedDesigns,
+    prefill_instances: Array | float,
+    decode_instances: Array | float,
+    demand: float,
 ) -> DisaggregatedFlow:
-    """One pair with whole instances at a demand in its own unit."""
-    n_p = np.full((1, 1, 1, 1), float(prefill_instances))
-    n_d = np.full((1, 1, 1, 1), float(decode_instances))
+    """One pair with whole instances at a demand in its own unit; counts of shape (1, 1, 1, fleets)."""
+    n_p, n_d = _counts(prefill_instances, decode_instances)
 
     def at(in_flight: Array) -> DisaggregatedFlow:
         decode = decode_flow(designs, in_flight, n_d)
         return disaggregated_flow(designs, decode.rate_per_s * n_d / n_p, n_p, decode)
 
     if designs.load.concurrency is None:
-        decode = decode_at(designs, np.full((1, 1, 1, 1), demand / decode_instances), n_d)
-        return disaggregated_flow(designs, np.full((1, 1, 1, 1), demand / prefill_instances), n_p, decode)
+        decode = decode_at(designs, demand / n_d, n_d)
+        return disaggregated_flow(designs, demand / n_p, n_p, decode)
 
     def requests(in_flight: Array) -> Array:
         flow = at(in_flight)
         return np.asarray(np.minimum(flow.decode.rate_per_s * n_d * residence_s(designs, flow), 1e12))
 
-    low, high = np.full((1, 1, 1, 1), 1e-5), np.full((1, 1, 1, 1), designs.max_batch)
-    return at(meet(requests, np.full((1, 1, 1, 1), demand), low, high))
+    low, high = np.full(n_d.shape, 1e-9), np.full(n_d.shape, designs.max_batch)
+    return at(meet(requests, np.full(n_d.shape, demand), low, high))
+
+
+def fleet_holds(
+    designs: DisaggregatedDesigns, prefill_instances: Array, decode_instances: Array, demand: float
+) -> NDArray[np.bool_]:
+    """Which whole fleets (fleets,) of one pair hold every limit at the demand, in one cell."""
+    n_p, n_d = _counts(prefill_instances[None, None, None], decode_instances[None, None, None])
+    load = designs.load
+    flow = fleet_flow(designs, n_p, n_d, demand)
+    carried = flow.decode.rate_per_s * n_d
+    if load.concurrency is not None:
+        carried = carried * residence_s(designs, flow)
+    room = flow.decode.in_flight * load.context_tokens <= designs.decode.kv_tokens[0]
+    busy = np.maximum(flow.link.busy, flow.prefill.utilisation)
+    held = (carried >= demand * (1.0 - 1e-6)) & (flow.attained >= load.percentile_fraction - 1e-6)
+    return np.asarray(np.broadcast_to(held & room & (busy < 0.999), n_p.shape)[0, 0, 0])
 
 
 def fleet_capacity(designs: DisaggregatedDesigns, prefill_instances: int, decode_instances: int) -> float:
-    """Most requests per second that one pair with whole instances carries in one cell; 0 where none fits.
+    """Most requests per second that one pair with whole instances carries in one cell; 0 where none fits."""
+    return float(fleet_capacities(designs, np.array([prefill_instances]), np.array([decode_instances]))[0])
+
+
+def fleet_capacities(
+    designs: DisaggregatedDesigns, prefill_instances: Array, decode_instances: Array
+) -> Array:
+    """The same for several fleets (fleets,) of one pair.
 
     Exact in how the pools share the misses that the SLO leaves; `DisaggregatedScore` splits them evenly.
     """
-    n_p = np.full((1, 1, 1, 1), float(prefill_instances))
-    n_d = np.full((1, 1, 1, 1), float(decode_instances))
+    n_p, n_d = _counts(
+        np.asarray(prefill_instances, float)[None, None, None],
+        np.asarray(decode_instances, float)[None, None, None],
+    )
 
     def score(in_flight: Array) -> Array:
         decode = decode_flow(designs, in_flight, n_d)
@@ -57,6 +84,13 @@ def fleet_capacity(designs: DisaggregatedDesigns, prefill_instances: int, decode
         room = np.minimum(0.999 - busy, -decode_memory(designs, in_flight, n_d))
         return balanced(flow.attained, designs.load.percentile_fraction, room)
 
-    low, high = np.full((1, 1, 1, 1), 1e-3), np.full((1, 1, 1, 1), designs.max_batch)
+    least = np.minimum(1e-3, 1e-3 * designs.load.mean_decode_steps)
+    low, high = np.broadcast_to(least, n_d.shape), np.full(n_d.shape, designs.max_batch)
     in_flight, fits = largest(score, low, high, 24)
-    return float(decode_flow(designs, in_flight, n_d).rate_per_s.item()) * decode_instances if fits else 0.0
+    carried = decode_flow(designs, in_flight, n_d).rate_per_s * n_d
+    return np.asarray(np.where(fits, carried, 0.0)[0, 0, 0])
+
+
+def _counts(prefill_instances: Array | float, decode_instances: Array | float) -> tuple[Array, Array]:
+    both = np.broadcast_arrays(np.asarray(prefill_instances, float), np.asarray(decode_instances, float))
+    return both[0].reshape(1, 1, 1, -1), both[1].reshape(1, 1, 1, -1)

@@ -81,9 +81,9 @@ def too_few(carried: float, demand: float, count: float, closed: bool) -> Infeas
     )
 
 
-def budget_too_small(budget: float, per_dollar: bool) -> Infeasible:
+def budget_too_small(budget: float, per_dollar: bool, pools: bool = True) -> Infeasible:
     what = f"{number(budget)} USD an hour" if per_dollar else f"{number(budget)} GPUs"
-    return Infeasible("budget", f"{what} does not pay for one instance of each pool")
+    return Infeasible("budget", f"{what} does not pay for one instance{' of each pool' if pools else ''}")
 
 
 def pool_too_few(pool: str, carried: float, demand: float, count: float) -> Infeasible:
@@ -92,6 +92,22 @@ def pool_too_few(pool: str, carried: float, demand: float, count: float) -> Infe
         f"{number(count)} {pool} instance{'' if count == 1 else 's'} carry {number(carried)} "
         "requests/s within the "
         f"limits, not the {number(demand)} asked",
+    )
+
+
+def pools_too_few(prefill: int, decode: int, carried: float, demand: float) -> Infeasible:
+    return Infeasible(
+        "capacity",
+        f"{prefill} prefill and {decode} decode instances carry {number(carried)} requests/s within the "
+        f"limits, not the {number(demand)} asked",
+    )
+
+
+def pools_in_flight(prefill: int, decode: int, demand: float) -> Infeasible:
+    return Infeasible(
+        "capacity",
+        f"{prefill} prefill and {decode} decode instances do not hold the limits with {number(demand)} "
+        "requests in flight",
     )
 
 

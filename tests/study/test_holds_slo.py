@@ -28,14 +28,52 @@ def test_more_decodes_than_the_token_budget_do_not_mislead_the_search() -> None:
     ("preset", "changes"),
     [
         ("agent_long_context", {"compare.basis": "equal_gpus"}),
+        (
+            "agent_long_context",
+            {
+                "model.name": "deepseek_v2_lite",
+                "workload.prefix_hit_fraction": "0",
+                "slo.ttft_s": "1.75",
+                "colocated.accelerator": "rtx_pro_5000_72",
+                "compare.basis": "most_goodput",
+            },
+        ),
         ("rag_h100", {"workload.arrivals": "closed_loop"}),
         ("rag_h100", {"workload.arrivals": "closed_loop", "workload.output_tokens": "1"}),
     ],
 )
-def test_colocated_fleets_hold_the_slo(preset: str, changes: dict[str, str]) -> None:
+def test_both_fleets_hold_the_slo_at_the_load_they_are_shown_at(preset: str, changes: dict[str, str]) -> None:
     answer = _evaluated(preset, changes)
-    assert answer.colocated.feasible
-    _holds(answer, answer.colocated)
+    assert answer.disaggregated.feasible
+    for side in (answer.colocated, answer.disaggregated):
+        if side.feasible:
+            _holds(answer, side)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"workload.rate_per_s": "40", "compare.basis": "fixed_fleets"},
+        {"workload.arrivals": "closed_loop", "workload.concurrency": "400", "compare.basis": "fixed_fleets"},
+        {"workload.arrivals": "closed_loop", "workload.concurrency": "400", "compare.basis": "equal_gpus"},
+    ],
+)
+def test_given_fleets_asked_too_much_say_what_they_carry(changes: dict[str, str]) -> None:
+    pools = {"prefill.instances": "2", "decode.instances": "1", "colocated.instances": "2"}
+    answer = _evaluated("rag_h100", changes | (pools if "fixed_fleets" in changes.values() else {}))
+    for side in (answer.colocated, answer.disaggregated):
+        assert not side.feasible
+        assert side.infeasible is not None
+        assert side.infeasible.limit == "capacity"
+    assert answer.verdict.decision == "infeasible"
+
+
+def test_a_budget_below_one_instance_names_what_it_does_not_pay_for() -> None:
+    answer = _evaluated("rag_h100", {"compare.basis": "most_goodput", "compare.budget_usd_per_hour": "0.01"})
+    assert answer.colocated.infeasible is not None
+    assert answer.disaggregated.infeasible is not None
+    assert answer.colocated.infeasible.text == "0.01 USD an hour does not pay for one instance"
+    assert answer.disaggregated.infeasible.text.endswith("for one instance of each pool")
 
 
 def _evaluated(preset: str, changes: dict[str, str]) -> Evaluation:

@@ -1,0 +1,216 @@
+"""How many whole instances of either pool: counts from what one instance carries, then checked together."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pdexplorer.infeasible import Infeasible
+from pdexplorer.steady.disaggregated import demand_per_s, disaggregated_flow
+from pdexplorer.steady.load import Load
+from pdexplorer.steady.split_designs import one_pair
+from pdexplorer.steady.split_parts import decode_flow
+from pdexplorer.study import words
+from pdexplorer.study.basis import Basis
+from pdexplorer.study.score import DisaggregatedScore, instance_weights, network_weights
+from pdexplorer.study.space import Space
+from pdexplorer.study.split_outcome import fleet_capacities, fleet_holds, residence_s
+
+Array = NDArray[np.float64]
+
+_PAIRS = 3
+"""Best pairs by their unrounded capacity whose whole numbers are looked at; more only where none holds."""
+_NEAR = (-2, -1, 0, 1, 2, 3)
+_FURTHER = (1.25, 1.5, 2.0, 3.0, 4.0, 8.0)
+_ROUNDS = 6
+
+
+@dataclass(frozen=True, slots=True)
+class PoolChoice:
+    """Instances of either pool of the pair (p, d). able: by what one instance of each carries."""
+
+    p: int
+    d: int
+    prefill: int
+    decode: int
+    carried: float
+    cost: float
+    able: bool = True
+
+
+def pool_costs(space: Space, basis: Basis) -> tuple[Array, Array]:
+    """What one instance of either pool costs with its network."""
+    per = basis.per_dollar
+    return (
+        instance_weights(space, space.prefill, per) + network_weights(space, space.prefill, per),
+        instance_weights(space, space.decode, per) + network_weights(space, space.decode, per),
+    )
+
+
+def pool_choices(space: Space, score: DisaggregatedScore, basis: Basis) -> dict[tuple[int, int], PoolChoice]:
+    """The counts that each pair's capacities ask for; no entry where a pair or the budget cannot."""
+    scenario = space.scenario
+    n_p, n_d = scenario.prefill.instances, scenario.decode.instances
+    cost_p, cost_d = pool_costs(space, basis)
+    found = {}
+    for p, d in zip(*np.nonzero(score.fits[:, :, 0, 0]), strict=True):
+        p, d = int(p), int(d)
+        one_p = float(score.prefill_rate_per_s[p, d, 0, 0])
+        one_d = float(np.broadcast_to(score.decode.rate_per_s, score.fits.shape)[p, d, 0, 0])
+        if basis.kind in ("most_goodput", "equal_gpus") and n_p is None and n_d is None:
+            choice = _most(p, d, one_p, one_d, float(cost_p[p]), float(cost_d[d]), basis)
+            if choice is not None:
+                found[p, d] = choice
+            continue
+        rate = demand_rate(score, basis, p, d)
+        prefill = n_p or max(1, int(np.ceil(rate / one_p * (1.0 - 1e-9))))
+        decode = n_d or max(1, int(np.ceil(rate / one_d * (1.0 - 1e-9))))
+        if basis.grows and n_p is not None and n_d is None:
+            decode = max(1, int((basis.budget - n_p * cost_p[p]) / cost_d[d] + 1e-9))
+        elif basis.grows and n_d is not None and n_p is None:
+            prefill = max(1, int((basis.budget - n_d * cost_d[d]) / cost_p[p] + 1e-9))
+        carried = min(prefill * one_p, decode * one_d)
+        able = basis.grows or basis.offline or carried >= rate * (1.0 - 1e-9)
+        cost = float(prefill * cost_p[p] + decode * cost_d[d])
+        found[p, d] = PoolChoice(p, d, prefill, decode, carried, cost, able)
+    return found
+
+
+def best_pools(
+    space: Space,
+    score: DisaggregatedScore,
+    load: Load,
+    basis: Basis,
+    choices: Mapping[tuple[int, int], PoolChoice],
+) -> PoolChoice | None:
+    """The best whole fleet that holds every limit at the load it is shown at; None where none does.
+
+    Capacities split the SLO's misses evenly between the pools and pool as many instances as the demand
+    needs unrounded; whole pools are checked together, so one with room to spare lets the other have more.
+    """
+    if not choices:
+        return None
+    if basis.offline:
+        able = [choice for choice in choices.values() if choice.able]
+        if basis.kind in ("most_goodput", "equal_gpus"):
+            return max(able, key=lambda c: (c.carried, -c.cost), default=None)
+        return max(able, key=lambda c: c.carried / c.cost, default=None)
+    if basis.grows:
+        return _filled(space, score, basis, choices)
+    given = basis.kind in ("most_goodput", "equal_gpus")
+    ranked = sorted(
+        choices.values(),
+        key=lambda c: (not c.able, -c.carried, c.cost) if given else (not c.able, c.cost, -c.carried),
+    )
+    best: PoolChoice | None = None
+    for tried, choice in enumerate(ranked):
+        if best is not None and tried >= _PAIRS:
+            break
+        found = _cheapest(space, score, basis, choice)
+        if found is not None and (best is None or found.cost < best.cost * (1.0 - 1e-9)):
+            best = found
+            if given:
+                break
+    return best
+
+
+def _cheapest(space: Space, score: DisaggregatedScore, basis: Basis, start: PoolChoice) -> PoolChoice | None:
+    """The cheapest whole numbers of a pair, near those of start, that hold every limit at the demand."""
+    scenario = space.scenario
+    given = basis.kind in ("most_goodput", "equal_gpus")
+    free = scenario.prefill.instances is None and not given, scenario.decode.instances is None and not given
+    designs = one_pair(score.designs, start.p, start.d)
+    cost_p, cost_d = (float(c[i]) for c, i in zip(pool_costs(space, basis), (start.p, start.d), strict=True))
+    held, best, at = False, None, start
+    for _ in range(_ROUNDS):
+        pairs = [
+            (p, d) for p in _around(at.prefill, free[0], held) for d in _around(at.decode, free[1], held)
+        ]
+        counts = np.array(pairs, dtype=float)
+        fine = fleet_holds(designs, counts[:, 0], counts[:, 1], basis.demand_value)
+        cost = np.where(fine, counts @ (cost_p, cost_d), np.inf)
+        cost[pairs.index((at.prefill, at.decode))] *= 1.0 - 1e-12  # of equal costs, what is there already
+        index = int(np.argmin(cost))
+        if not np.isfinite(cost[index]) or (best is not None and cost[index] >= best.cost * (1.0 - 1e-9)):
+            break
+        (p, d), held = pairs[index], True
+        best = at = replace(
+            start, prefill=p, decode=d, carried=basis.demand_value, cost=p * cost_p + d * cost_d, able=True
+        )
+    return best
+
+
+def _around(count: int, free: bool, held: bool) -> list[int]:
+    if not free:
+        return [count]
+    further: Iterable[int] = () if held else (int(np.ceil(count * part)) for part in _FURTHER)
+    return sorted({max(1, count + step) for step in _NEAR} | set(further))
+
+
+def _filled(
+    space: Space, score: DisaggregatedScore, basis: Basis, choices: Mapping[tuple[int, int], PoolChoice]
+) -> PoolChoice | None:
+    """What carries most within the budget, by the capacity of the pools together."""
+    scenario = space.scenario
+    free = scenario.prefill.instances is None and scenario.decode.instances is None
+    best: PoolChoice | None = None
+    for tried, choice in enumerate(sorted(choices.values(), key=lambda c: (-c.carried, c.cost))):
+        if best is not None and tried >= _PAIRS:
+            break
+        cost_p, cost_d = (
+            float(c[i]) for c, i in zip(pool_costs(space, basis), (choice.p, choice.d), strict=True)
+        )
+        pairs = [(choice.prefill, choice.decode)]
+        for prefill in (choice.prefill - 1, choice.prefill + 1) if free else ():
+            decode = int((basis.budget - prefill * cost_p) / cost_d + 1e-9)
+            if prefill >= 1 and decode >= 1:
+                pairs.append((prefill, decode))
+        counts = np.array(pairs, dtype=float)
+        carried = fleet_capacities(one_pair(score.designs, choice.p, choice.d), counts[:, 0], counts[:, 1])
+        index = int(np.argmax(carried))
+        if carried[index] > (0.0 if best is None else best.carried * (1.0 + 1e-9)):
+            p, d = pairs[index]
+            cost = p * cost_p + d * cost_d
+            best = replace(choice, prefill=p, decode=d, carried=float(carried[index]), cost=cost)
+    return best
+
+
+def short_of(score: DisaggregatedScore, basis: Basis, choice: PoolChoice) -> Infeasible:
+    """Why pools that fit one request do not serve: what they carry together."""
+    designs = one_pair(score.designs, choice.p, choice.d)
+    counts = np.array([choice.prefill]), np.array([choice.decode])
+    if basis.closed:
+        return words.pools_in_flight(choice.prefill, choice.decode, basis.demand_value)
+    carried = float(fleet_capacities(designs, *counts)[0])
+    return words.pools_too_few(choice.prefill, choice.decode, carried, basis.demand_value)
+
+
+def demand_rate(score: DisaggregatedScore, basis: Basis, p: int, d: int) -> float:
+    """Requests per second to size for; a closed loop's follows from how long a request takes at the
+    limits.
+    """
+    if not basis.closed:
+        return basis.demand_value
+    designs = one_pair(score.designs, p, d)
+    row = p if score.decode.in_flight.shape[0] > 1 else 0
+    in_flight = score.decode.in_flight[row : row + 1, d : d + 1]
+    decode = decode_flow(designs, in_flight, np.ones((1, 1, 1, 1)))
+    rate = score.prefill_rate_per_s[p : p + 1, d : d + 1]
+    # Several senders wait less than one as busy.
+    senders = np.maximum(demand_per_s(designs, decode) / rate, 1.0)
+    flow = disaggregated_flow(designs, rate, senders, decode)
+    return basis.demand_value / float(residence_s(designs, flow).item())
+
+
+def _most(
+    p: int, d: int, one_p: float, one_d: float, cost_p: float, cost_d: float, basis: Basis
+) -> PoolChoice | None:
+    most = int((basis.budget - cost_d) / cost_p + 1e-9)
+    best = None
+    for prefill in range(1, min(most, 4096) + 1):
+        decode = int((basis.budget - prefill * cost_p) / cost_d + 1e-9)
+        carried = min(prefill * one_p, decode * one_d)
+        if decode >= 1 and (best is None or carried > best.carried):
+            best = PoolChoice(p, d, prefill, decode, carried, prefill * cost_p + decode * cost_d)
+    return best
