@@ -31,7 +31,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return _INTERRUPTED
     except OSError as error:
-        return _complain(f"{error.filename or 'file'}: {error.strerror or error}")
+        return _complain(f"{error.filename or 'standard output'}: {error.strerror or error}")
     except ValueError as error:
         return _complain(str(error))
     return status or 0

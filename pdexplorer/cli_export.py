@@ -40,17 +40,19 @@ def add_export(subparsers: Any) -> None:
 
 def export(arguments: argparse.Namespace) -> None:
     """Writes every file that was asked for. ValueError, one line, for bad input; OSError for a file."""
-    wanted = {name: Path(getattr(arguments, name)) for name in _FORMATS if getattr(arguments, name)}
+    given = {name: getattr(arguments, name) for name in _FORMATS}
+    wanted = {name: Path(file) for name, file in given.items() if file is not None}
     if not wanted:
         raise ValueError(f"export needs at least one of {', '.join(f'--{name} FILE' for name in _FORMATS)}")
     from pdexplorer.scenario.settings import shown
 
     for name, path in wanted.items():
         if path.is_dir() or not path.parent.is_dir():
-            raise ValueError(f"--{name} {shown(path)}: allowed is a file in an existing directory")
+            raise ValueError(f"--{name} {shown(given[name])}: allowed is a file in an existing directory")
     from pdexplorer.cli_scenario import scenario_from
     from pdexplorer.cli_trace import own_trace
     from pdexplorer.export.links import LOCAL_ADDRESS, root_address, short_link
+    from pdexplorer.export.named_errors import naming
     from pdexplorer.export.report import report_of
 
     root = root_address(arguments.address or LOCAL_ADDRESS)
@@ -63,7 +65,8 @@ def export(arguments: argparse.Namespace) -> None:
     report = report_of(scenario, preset, link=link, notes=traced.notes, title=title, why=why)
     bodies = {name: _writers()[name](report, arguments.view) for name in wanted}
     for name, path in wanted.items():
-        path.write_bytes(bodies[name])
+        with naming(path):
+            path.write_bytes(bodies[name])
         print(f"{path}: {_FORMATS[name].replace('--view', arguments.view)}")
 
 

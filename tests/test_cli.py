@@ -126,6 +126,66 @@ def test_steptime_adds_its_columns(shell: Shell, tmp_path: Path) -> None:
     assert ",engine," in row
 
 
+POINTS = "system,model,phase,batch,new_tokens,context_tokens\n"
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (
+            POINTS + "h100_sxm,qwen3_8b,prefill,1,2048,\n\nh100_sxm,qwen3_8b,prefill,x,1,\n",
+            "row 4: batch = 'x'",
+        ),
+        (POINTS + "h100_sxm,qwen3_8b,prefill,1,2048,0,7\n", "row 2: 7 cells; the header has 6"),
+        (POINTS + "h100_sxm,qwen3_8b,prefill,1,2048," + "1" * 200_000, "row 2: not readable as CSV"),
+        (POINTS[:-1] + "x" * 200_000, "row 1: not readable as CSV"),
+        ("", "expected"),
+    ],
+)
+def test_broken_step_points_are_told_by_file_and_line(
+    shell: Shell, tmp_path: Path, content: str, says: str
+) -> None:
+    file = tmp_path / "points.csv"
+    file.write_text(content)
+    status, out, err = shell("steptime", str(file))
+    assert (status, out, err.count("\n")) == (2, "", 1)
+    assert says in err
+    assert "points.csv" in err
+    assert len(err) < 600
+
+
+def test_step_points_without_a_prediction_are_counted(shell: Shell, tmp_path: Path) -> None:
+    file = tmp_path / "points.csv"
+    file.write_text(POINTS + "h100_sxm,qwen3_8b,prefill,1,2048,\nascend_910b,qwen3_8b,decode,1,,100\n")
+    status, out, err = shell("steptime", str(file))
+    assert (status, len(out.splitlines())) == (0, 3)
+    assert "1 of 2 rows could not be predicted; the first is row 3: no published figure" in err
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        (
+            "simulate",
+            "short_chat_h100",
+            "--requests",
+            "2",
+            "--fleet",
+            "colocated",
+            "--per-request",
+            "/dev/full",
+        ),
+        ("export", "short_chat_h100", "--memo", "/dev/full"),
+        ("steptime", "{folder}/points.csv", "--out", "/dev/full"),
+    ],
+)
+def test_a_full_disk_is_told_with_the_file(shell: Shell, tmp_path: Path, arguments: tuple[str, ...]) -> None:
+    (tmp_path / "points.csv").write_text(POINTS + "h100_sxm,qwen3_8b,prefill,1,2048,\n")
+    status, _, err = shell(*(argument.format(folder=tmp_path) for argument in arguments))
+    assert status == 2
+    assert err == "pdexplorer: /dev/full: No space left on device\n"
+
+
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
@@ -158,6 +218,10 @@ def test_steptime_adds_its_columns(shell: Shell, tmp_path: Path) -> None:
         (("simulate", "rag_h100", "--trace", "{folder}/none.csv"), "none.csv"),
         (("simulate", "rag_h100", "--trace", "{folder}/empty.toml"), "empty"),
         (("simulate", "short_chat_h100", "--requests", "2", "--per-request", "{folder}"), "irectory"),
+        (("simulate", "short_chat_h100", "--requests", "2", "--per-request", ""), "--per-request (empty)"),
+        (("export", "short_chat_h100", "--memo", ""), "--memo (empty)"),
+        (("steptime", ""), "is empty"),
+        (("steptime", "{folder}"), "is a folder"),
         (("steptime", "{folder}/none.csv"), "none.csv"),
         (("steptime", "{folder}/empty.toml"), "empty"),
         (("steptime", "/dev/zero"), "device"),

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from pdexplorer.export.named_errors import naming
+
 COLUMNS = (
     "request_id",
     "fleet",
@@ -44,7 +46,7 @@ def write_per_request(path: Path, fleets: Mapping[str, Mapping[str, np.ndarray[A
     Returns the number of rows. Raises OSError where the file cannot be written.
     """
     rows = 0
-    with path.open("w", newline="", encoding="utf-8") as file:
+    with naming(path), path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow(COLUMNS)
         for fleet, records in fleets.items():
