@@ -70,6 +70,10 @@ PATTERNS: Mapping[str, str] = {
     r"from ([\d.,e+-]+)(.*)": r"不小于 \1{\2}",
     r" (?:up to|to) ([\d.,e+]+)(.*)": r"，不大于 \1{\2}",
     r"(.*?), or (auto|none)(.*)": r"{\1}，或 \2{\3}",
+    # what a sensitivity moves
+    r"memory-bound kernels of (\S+)": r"\1 的访存核",
+    r"compute-bound kernels of (\S+)": r"\1 的计算核",
+    r"price of (\S+)": r"\1 的价格",
     # how a batch job is batched
     r"as asked": "原样",
     r"batches of up to (\d+)": r"批大小至多 \1",

@@ -12,7 +12,7 @@ from pdexplorer.study.sensitivity import SensitivityRow
 from pdexplorer.ui.answer import Answered
 from pdexplorer.ui.formats import percent, ratio_text, with_unit
 from pdexplorer.ui.studies import long_study, sensitivity_study
-from pdexplorer.ui.texts import language, text
+from pdexplorer.ui.texts import language, said, text
 from pdexplorer.ui.verdict_view import flip_label
 
 _SHOWN = 12
@@ -51,7 +51,7 @@ def sensitivity_tab(answer: Answered) -> None:
 
 def _label(row: SensitivityRow) -> str:
     label = flip_label(row.key)
-    return row.label if label == row.key else label
+    return said(row.label) if label == row.key else label
 
 
 def _confidence(answer: Answered) -> None:

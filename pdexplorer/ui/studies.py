@@ -18,9 +18,9 @@ from pdexplorer.ui.texts import plain, said, text
 from pdexplorer.ui.work import board, watch
 
 
-def long_study(name: str, scenario: Scenario) -> Any:
+def long_study(name: str, scenario: Scenario | None = None) -> Any:
     """A long study's result; None while it is worked out or where it cannot be, which is then said."""
-    wanted = Study(name, scenario.model_dump_json())
+    wanted = Study(name, "" if scenario is None else scenario.model_dump_json())
     job = board().find(wanted) or board().start(wanted)
     if not job.finished:
         watch(job, text("work.running"))

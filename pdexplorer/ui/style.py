@@ -18,6 +18,9 @@ _COMPACT = """
   [data-testid="stMainBlockContainer"] {padding-left: 1rem; padding-right: 1rem;}
   [data-testid="stMainBlockContainer"] div:has(> .st-key-verdict) {order: -1;}
 }
+:is(button, a, input, [role="tab"], [role="slider"], [role="combobox"]):focus-visible {
+  outline: 2px solid #7a5cc0; outline-offset: 2px;
+}
 .st-key-intro {border-left: 3px solid #7a5cc0; padding-left: .8rem;}
 .st-key-intro [data-testid="stCaptionContainer"] p {line-height: 1.4;}
 .st-key-in-lang button {min-height: 1.6rem; padding: .05rem .7rem;}

@@ -12,7 +12,9 @@ from pdexplorer.ui.language import set_in_address
 from pdexplorer.ui.latency_tab import latency_tab
 from pdexplorer.ui.load_tab import load_tab
 from pdexplorer.ui.pairs_tab import pairs_tab
+from pdexplorer.ui.payback_tab import payback_tab
 from pdexplorer.ui.presets_tab import presets_tab
+from pdexplorer.ui.replayed_tabs import faults_tab, published_tab
 from pdexplorer.ui.sensitivity_tab import sensitivity_tab
 from pdexplorer.ui.share_tab import share_tab
 from pdexplorer.ui.simulation_tab import simulation_tab
@@ -31,6 +33,9 @@ TABS: Mapping[str, Tab] = {
     "pairs": lambda answer, presets: pairs_tab(answer),
     "sizing": lambda answer, presets: sizing_tab(answer),
     "batch": lambda answer, presets: batch_tab(answer),
+    "payback": lambda answer, presets: payback_tab(answer),
+    "faults": lambda answer, presets: faults_tab(answer),
+    "published": lambda answer, presets: published_tab(answer),
     "candidates": lambda answer, presets: candidates_tab(answer),
     "sources": lambda answer, presets: sources_tab(answer),
     "compare": compare_tab,

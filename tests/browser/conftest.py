@@ -1,7 +1,9 @@
+import http.server
 import shutil
 import socket
 import subprocess
 import sys
+import threading
 import time
 import urllib.request
 from collections.abc import Iterator
@@ -60,6 +62,32 @@ def page(browser):
     visitor.set_default_timeout(30_000)
     yield visitor
     context.close()
+
+
+@pytest.fixture
+def foreign_page():
+    """A page of another site on this machine: a function of its HTML that gives its address."""
+    held = []
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            self.send_response(200)
+            self.send_header("Content-Type", "text/html")
+            self.end_headers()
+            self.wfile.write(held[0])
+
+        def log_message(self, *args):
+            pass
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+
+    def show(html):
+        held[:] = [html.encode()]
+        return f"http://localhost:{server.server_port}/"
+
+    yield show
+    server.shutdown()
 
 
 def _wait(server: "subprocess.Popen[bytes]", health: str) -> None:

@@ -264,7 +264,7 @@ def test_a_long_study_is_worked_out_beside_the_page(tab, frames):
 
 
 @pytest.mark.parametrize("preset", ["ascend_910b", "offline_labelling", "rdma_fallback", "local_7b_4bit"])
-@pytest.mark.parametrize("tab", ["load", "latency", "sensitivity", "compare", "share"])
+@pytest.mark.parametrize("tab", ["load", "latency", "sensitivity", "payback", "share"])
 def test_tabs_hold_for_presets_where_a_side_cannot_or_nothing_is_asked(tab, preset):
     page = visit(view=tab, preset=preset, lang="zh")
     assert not page.error

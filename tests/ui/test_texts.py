@@ -6,7 +6,10 @@ import pytest
 
 from pdexplorer.scenario.keys import keys
 from pdexplorer.scenario.presets import load_presets
+from pdexplorer.study.checklist import checklist
+from pdexplorer.study.faults import FAULTS
 from pdexplorer.ui import texts
+from pdexplorer.ui.chinese_checklist import CHECKLIST
 from pdexplorer.ui.chinese_presets import PRESETS
 from pdexplorer.ui.sidebar import FIRST_SCREEN, GROUPS, group_fields
 from pdexplorer.ui.texts import LANGUAGES, catalogue, choice_text, plain, text
@@ -112,3 +115,11 @@ def test_a_choice_without_a_text_reads_as_links_write_it(monkeypatch):
     assert choice_text("network.first_token_from", "decode").startswith("decode pool")
     monkeypatch.setattr(texts, "language", lambda: "zh")
     assert choice_text("network.first_token_from", "decode").startswith("Decode 池")
+
+
+def test_the_operators_checklist_is_known_in_chinese():
+    assert {row.key for row in checklist()} == set(CHECKLIST)
+
+
+def test_every_fault_has_a_name():
+    assert {f"fault.{key}" for key in FAULTS} == {key for key in catalogue("en") if key.startswith("fault.")}

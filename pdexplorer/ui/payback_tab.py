@@ -1,0 +1,92 @@
+"""Is it worth the complexity: what splitting costs once and every month, when it has paid for itself, and the
+questions to answer first.
+"""
+
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from pdexplorer.charts.lines import COLUMNS, fleet_lines, line_frame
+from pdexplorer.charts.template import to_template
+from pdexplorer.study.checklist import checklist
+from pdexplorer.study.payback import Complexity, Payback, payback
+from pdexplorer.ui.answer import Answered
+from pdexplorer.ui.chinese_checklist import CHECKLIST
+from pdexplorer.ui.figures import fleet_texts
+from pdexplorer.ui.formats import number
+from pdexplorer.ui.studies import table
+from pdexplorer.ui.texts import language, text
+
+
+def payback_tab(answer: Answered) -> None:
+    """Assumptions to change, the items, the money over five years, the checklist."""
+    st.caption(text("payback.about"))
+    found = payback(answer.evaluation, _assumed())
+    if found is None:
+        st.caption(text("work.none"))
+    else:
+        _money(found)
+    st.markdown(f"**{text('checklist.title')}**")
+    rows: list[Mapping[str, Any]] = []
+    for row in checklist():
+        asked = CHECKLIST.get(row.key) if language() == "zh" else None
+        question, reply = asked or (row.question, row.answer)
+        rows.append({text("checklist.question"): question, text("checklist.answer"): reply})
+    st.table(pd.DataFrame(rows).set_index(text("checklist.question")))
+
+
+def _assumed() -> Complexity:
+    values: dict[str, Any] = {}
+    with st.expander(text("payback.assumed")):
+        columns = st.columns(2)
+        for position, field in enumerate(fields(Complexity)):
+            share = field.name.endswith("_fraction")
+            whole = field.name == "optics_per_nic"
+            default: Any = field.default
+            values[field.name] = columns[position % 2].number_input(
+                text(f"payback.{field.name}"),
+                0 if whole else 0.0,
+                1.0 if share else None,
+                default,
+                step=1 if whole else 0.1 if share else None,
+                format=None if whole else "%g",
+                key=f"payback.{field.name}",
+            )
+    return Complexity(**values)
+
+
+def _money(found: Payback) -> None:
+    months = found.payback_months
+    if months is None:
+        st.markdown(text("payback.never", net=number(found.net_usd_per_month)))
+    else:
+        st.markdown(text("payback.months", months=number(months), five=number(found.net_five_years_usd)))
+    once, monthly = text("payback.once"), text("payback.monthly")
+    rows: list[Mapping[str, Any]] = [
+        {text("payback.item"): text(f"payback.row_{row.key}"), once: row.once_usd, monthly: row.usd_per_month}
+        for row in found.rows
+    ]
+    table(rows, {once: "%.0f", monthly: "%.0f"}, height="content")
+    points = [("disaggregated", float(month), usd) for month, usd in enumerate(found.cumulative_usd)]
+    points += [("colocated", 0.0, 0.0), ("colocated", float(len(found.cumulative_usd) - 1), 0.0)]
+    st.vega_lite_chart(
+        line_frame(points, fleet_texts()),
+        _template(language()),
+        alt=text("payback.alt", five=number(found.net_five_years_usd)),
+        key="chart.payback",
+    )
+
+
+@st.cache_resource(max_entries=4, show_spinner=False)
+def _template(language: str) -> dict[str, Any]:
+    return to_template(
+        fleet_lines(
+            pd.DataFrame({column: [] for column in COLUMNS}),
+            fleet_texts=fleet_texts(),
+            x_title=text("payback.x"),
+            y_title=text("payback.y"),
+        )
+    )
