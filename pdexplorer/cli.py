@@ -1,4 +1,4 @@
-"""The shell command: evaluate, simulate, presets, catalog, steptime, export, app.
+"""The shell command: evaluate, simulate, presets, catalog, model, steptime, export, app.
 
 Commands import what they need when they run, so that `evaluate` starts without the page's libraries.
 """
@@ -78,6 +78,13 @@ def _parser() -> argparse.ArgumentParser:
     catalog.add_argument("--out", metavar="FILE", help="with fit: where to write the efficiencies")
     catalog.add_argument("--json", action="store_true", help="with kind and source of every number")
 
+    model = commands.add_parser("model", help="a model of your own, from its config.json")
+    what = model.add_subparsers(dest="what", required=True, metavar="import", parser_class=_Parser)
+    imported = what.add_parser("import", help="what a Hugging Face config.json says")
+    imported.add_argument("config", metavar="CONFIG.json")
+    imported.add_argument("--json", action="store_true", help="the same as JSON")
+    imported.add_argument("--out", metavar="SCENARIO.toml", help="write a scenario file with this model")
+
     steptime = commands.add_parser("steptime", help="predicted engine step times for a table of points")
     steptime.add_argument("points", metavar="POINTS.csv")
     steptime.add_argument("--overhead", choices=("none", "engine"), default="none")
@@ -138,6 +145,12 @@ def _catalog(arguments: argparse.Namespace) -> None:
     catalog(arguments.kind, as_json=arguments.json)
 
 
+def _model(arguments: argparse.Namespace) -> None:
+    from pdexplorer.cli_model import import_model
+
+    import_model(arguments)
+
+
 def _steptime(arguments: argparse.Namespace) -> None:
     from pdexplorer.cli_steptime import steptime
 
@@ -163,6 +176,7 @@ _COMMANDS: dict[str, Callable[[argparse.Namespace], int | None]] = {
     "simulate": _simulate,
     "presets": _presets,
     "catalog": _catalog,
+    "model": _model,
     "steptime": _steptime,
     "accuracy": run_accuracy,
     "export": _export,

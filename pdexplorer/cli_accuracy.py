@@ -1,0 +1,131 @@
+"""`accuracy`: how far predictions are from a measured file; `catalog fit`: refit the shipped numbers."""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pdexplorer.evidence.accuracy import ErrorLine, ScoredFile
+
+
+def add_accuracy(commands: Any) -> None:
+    """The `accuracy` command's arguments."""
+    parser = commands.add_parser("accuracy", help="errors of the predictions on a measured file")
+    parser.add_argument("file", metavar="FILE", help="step times, mixed steps, serving runs or engine runs")
+    parser.add_argument("--by", metavar="KEYS", default="", help="also by system,engine,model,format,...")
+    parser.add_argument("--out", metavar="ROWS.csv", help="write every row back with its prediction")
+    parser.add_argument(
+        "--held-out", action="store_true", help="refit without each row's group first (minutes)"
+    )
+    parser.add_argument("--json", action="store_true", help="the table as JSON")
+
+
+def run_accuracy(arguments: argparse.Namespace) -> None:
+    """`accuracy` as parsed."""
+    accuracy(arguments.file, arguments.by, arguments.out, arguments.json, arguments.held_out)
+
+
+def accuracy(
+    path: str, by: str = "", out: str | None = None, as_json: bool = False, held_out: bool = False
+) -> None:
+    """Prints the table of errors; out: writes every row back with what was predicted for it."""
+    from pdexplorer.evidence.accuracy import error_lines, rows_out, score_file
+    from pdexplorer.evidence.methodology import parameter_counts
+    from pdexplorer.evidence.steptime import write_rows
+    from pdexplorer.export.json_text import json_text
+
+    _regular(path)
+    keys = [key.strip() for key in by.split(",") if key.strip()]
+    scored = score_file(path, held_out, report=lambda text: print(text, file=sys.stderr))
+    lines = error_lines(scored, keys)
+    if out is not None:
+        write_rows(rows_out(scored), out)
+    if as_json:
+        print(json_text(_document(scored, lines, keys)))
+        return
+    for text in _table(lines, keys):
+        print(text)
+    counts = parameter_counts()
+    print(
+        f"fitted numbers in use: {counts['kernels']} from kernel times, {counts['serving']} from serving runs"
+    )
+    print("held out: each row by a fit without its group" if held_out else scored.fitted_on)
+    print(f"unseen rows: {scored.outside}")
+    if out is not None:
+        print(f"{len(scored.rows)} rows written to {out}")
+
+
+def fit_catalog(files: Sequence[str], out: str | None) -> None:
+    """Efficiencies fitted to step files, as the catalogue's TOML; to out or to standard output."""
+    from pdexplorer.evidence.efficiency_file import fit_files, to_toml
+
+    for path in files:
+        _regular(path)
+    found = fit_files(list(files))
+    text = to_toml(found.entries)
+    if found.rows == 0:
+        raise ValueError(f"{files[0]}: no prefill or decode row with measured kernel times to fit to")
+    if out is None:
+        print(text, end="")
+    else:
+        Path(out).write_text(text, encoding="utf-8")
+        print(f"{found.parameters} numbers fitted to {found.rows} rows, written to {out}")
+
+
+def _regular(path: str) -> None:
+    file = Path(path)
+    if file.exists() and not (file.is_file() or file.is_dir()):
+        raise ValueError(f"{path}: is a device or a pipe, not a CSV file")
+
+
+def _document(scored: "ScoredFile", lines: "Sequence[ErrorLine]", keys: Sequence[str]) -> dict[str, object]:
+    from pdexplorer.evidence.methodology import parameter_counts
+
+    return {
+        "layout": scored.layout,
+        "fitted_on": scored.fitted_on,
+        "unseen_rows": scored.outside,
+        "fitted_numbers": parameter_counts(),
+        "errors": [
+            {
+                "split": line.group[0],
+                **dict(zip(keys, line.group[1:], strict=True)),
+                "quantity": line.quantity,
+                "rows": line.rows,
+                "answered_fraction": line.answered_fraction,
+                "median": line.median,
+                "mean": line.mean,
+                "p90": line.p90,
+                "mean_log_ratio": line.mean_log_ratio,
+            }
+            for line in lines
+        ],
+    }
+
+
+def _table(lines: "Sequence[ErrorLine]", keys: Sequence[str]) -> list[str]:
+    head = ("split", *keys, "quantity", "n", "answered", "median", "mean", "P90", "mean log ratio")
+    cells = [
+        (
+            *line.group,
+            line.quantity,
+            f"{line.rows}",
+            f"{line.answered_fraction:.1%}",
+            f"{line.median:.1%}",
+            f"{line.mean:.1%}",
+            f"{line.p90:.1%}",
+            f"{line.mean_log_ratio:+.3f}",
+        )
+        for line in lines
+    ]
+    widths = [max(len(row[i]) for row in (head, *cells)) for i in range(len(head))]
+    texts = len(keys) + 2
+    return [
+        "  ".join(
+            cell.ljust(width) if i < texts else cell.rjust(width)
+            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in (head, *cells)
+    ]

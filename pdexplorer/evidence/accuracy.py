@@ -1,0 +1,215 @@
+"""How accurate predictions are on a measured file of any known layout: every row scored, errors by group."""
+
+import csv
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from pdexplorer.catalog.catalog import Catalog, load_catalog
+from pdexplorer.evidence.cross_validation import cross_validate
+from pdexplorer.evidence.points import StepPoint, read_points
+from pdexplorer.evidence.serving_points import read_serving
+from pdexplorer.evidence.serving_predict import Served, predict_serving
+from pdexplorer.evidence.steptime import predict_points
+
+STEP, TTFT, TPOT = "step", "ttft", "tpot"
+COLUMN = {STEP: "predicted_ms", TTFT: "predicted_ttft_ms", TPOT: "predicted_tpot_ms"}
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredRow:
+    """One row of a file: measured and predicted milliseconds by quantity, why not where None, and its
+    labels.
+    """
+
+    raw: Mapping[str, str]
+    labels: Mapping[str, str]
+    measured_ms: Mapping[str, float]
+    predicted_ms: Mapping[str, float | None]
+    reason: str
+    split: str
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorLine:
+    """Errors |predicted ÷ measured − 1| of one group and quantity; an unanswered row counts as 1."""
+
+    group: tuple[str, ...]
+    quantity: str
+    rows: int
+    answered: int
+    median: float
+    mean: float
+    p90: float
+    mean_log_ratio: float
+
+    @property
+    def answered_fraction(self) -> float:
+        """Share of rows that were predicted."""
+        return self.answered / self.rows if self.rows else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredFile:
+    """All rows of a file. fitted_on: which rows of the file the numbers used were fitted to; outside: how an
+    error on unseen rows is had.
+    """
+
+    layout: str
+    rows: tuple[ScoredRow, ...]
+    fitted_on: str
+    outside: str
+
+
+def score_file(
+    path: str | Path,
+    held_out: bool = False,
+    catalog: Catalog | None = None,
+    report: Callable[[str], None] = lambda text: None,
+) -> ScoredFile:
+    """Score a file laid out as step_times, mixed_steps, own step points, serving, splitwise_perf_model or
+    vllm_runs. held_out: each row by a fit that has not seen its group. ValueError, one line, for another.
+    """
+    file = Path(path)
+    with file.open(newline="", encoding="utf-8-sig", errors="replace") as handle:
+        columns = set(next(csv.reader(handle), []))
+    catalogue = catalog or load_catalog()
+    if "silicon_ttft_ms" in columns:
+        return _serving(file, held_out, catalogue, report)
+    if {"prompt_time", "token_time"} <= columns:
+        from pdexplorer.evidence.splitwise import score_splitwise
+
+        return score_splitwise(file, catalogue)
+    if {"arrival_s", "ttft_ms", "max_num_batched_tokens"} <= columns:
+        from pdexplorer.evidence.engine_runs import score_engine_runs
+
+        return score_engine_runs(file, catalogue)
+    return _steps(file, held_out, catalogue)
+
+
+def error_lines(scored: ScoredFile, by: Sequence[str] = ()) -> list[ErrorLine]:
+    """Errors by quantity, split and the given labels. ValueError for a label the file does not have."""
+    groups: dict[tuple[tuple[str, ...], str], list[tuple[float, float | None]]] = {}
+    for row in scored.rows:
+        missing = [name for name in by if name not in row.labels]
+        if missing:
+            raise ValueError(f"--by {missing[0]}: this file has {', '.join(row.labels)}")
+        key = (row.split, *(row.labels[name] for name in by))
+        for quantity, measured in row.measured_ms.items():
+            groups.setdefault((key, quantity), []).append((measured, row.predicted_ms.get(quantity)))
+    return [error_line(key, quantity, pairs) for (key, quantity), pairs in sorted(groups.items())]
+
+
+def error_line(
+    group: tuple[str, ...], quantity: str, pairs: Sequence[tuple[float, float | None]]
+) -> ErrorLine:
+    """Errors of (measured, predicted) pairs."""
+    ratios = np.array([predicted / measured for measured, predicted in pairs if predicted])
+    errors = np.concatenate([np.abs(ratios - 1.0), np.ones(len(pairs) - ratios.size)])
+    return ErrorLine(
+        group,
+        quantity,
+        len(pairs),
+        int(ratios.size),
+        float(np.median(errors)),
+        float(np.mean(errors)),
+        float(np.quantile(errors, 0.9)),
+        float(np.mean(np.log(ratios))) if ratios.size else float("nan"),
+    )
+
+
+def rows_out(scored: ScoredFile) -> list[dict[str, object]]:
+    """Every row as read, with its predictions, the reason where there is none, and the split."""
+    return [
+        {
+            **row.raw,
+            **{COLUMN[quantity]: value for quantity, value in row.predicted_ms.items()},
+            "reason": row.reason,
+            "split": row.split,
+        }
+        for row in scored.rows
+    ]
+
+
+def _steps(file: Path, held_out: bool, catalog: Catalog) -> ScoredFile:
+    points = [point for point in read_points(file) if point.measured_ms]
+    if not points:
+        raise ValueError(f"{file.name} has no measured column (latency_ms or measured_ms) to compare with")
+    scored: list[tuple[StepPoint, float | None, str, str]]
+    if held_out:
+        scored = [(s.point, s.predicted_ms, s.reason, s.split) for s in cross_validate(points, catalog)]
+    else:
+        answers = predict_points(points, catalog)
+        scored = [
+            (point, predicted, reason, "shipped")
+            for point, (predicted, reason) in zip(points, answers, strict=True)
+        ]
+    rows = tuple(
+        ScoredRow(
+            raw=point.raw,
+            labels={
+                "system": point.accelerator,
+                "engine": point.engine,
+                "model": point.model,
+                "format": point.weight_format,
+                "phase": point.phase,
+            },
+            measured_ms={STEP: point.measured_ms or 0.0},
+            predicted_ms={STEP: predicted},
+            reason=reason,
+            split=str(split),
+        )
+        for point, predicted, reason, split in scored
+    )
+    return ScoredFile(
+        "step times",
+        rows,
+        "in sample: the shipped numbers were fitted to the prefill and decode rows of step_times.csv and "
+        "mixed_steps.csv; never to mixed rows",
+        "--held-out leaves one model out at a time (or whole groups where none shares its kernels), and "
+        "scores "
+        "mixed rows under a fit to the others",
+    )
+
+
+def _serving(file: Path, held_out: bool, catalog: Catalog, report: Callable[[str], None]) -> ScoredFile:
+    from pdexplorer.evidence import serving_fit
+    from pdexplorer.evidence.serving_setup import named_outlier
+
+    points = read_serving(file, catalog)
+    if held_out:
+        answers: list[Served] = serving_fit.held_out(serving_fit.references(points, catalog), report)
+    else:
+        answers = predict_serving(points, catalog)
+    rows = tuple(
+        ScoredRow(
+            raw=point.raw,
+            labels={
+                "mode": point.mode,
+                "determined": "no" if point.mode == "disagg" and point.problem else "yes",
+                "system": point.accelerator,
+                "engine": point.engine,
+                "model": point.model,
+                "format": point.weight_format,
+                "outlier": "yes" if named_outlier(point) else "no",
+            },
+            measured_ms={
+                quantity: value
+                for quantity, value in ((TTFT, point.measured_ttft_ms), (TPOT, point.measured_tpot_ms))
+                if value
+            },
+            predicted_ms={TTFT: answer.ttft_ms, TPOT: answer.tpot_ms},
+            reason=answer.reason or named_outlier(point),
+            split=f"{point.mode}, {'held out' if held_out else 'shipped'}",
+        )
+        for point, answer in zip(points, answers, strict=True)
+    )
+    return ScoredFile(
+        "serving",
+        rows,
+        "in sample: the shipped serving ratios and request overheads were fitted to all answered rows of "
+        "serving.csv but the named outliers (disagg rows: overheads only)",
+        "--held-out leaves one (model, system) out at a time, refits and replays it",
+    )

@@ -1,0 +1,173 @@
+"""What the page says of accuracy: stored error table, its rows as a small sample, and one line for the
+verdict.
+"""
+
+import csv
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from pdexplorer.catalog.efficiency import load_efficiencies
+from pdexplorer.evidence.fitted_numbers import (
+    COLLECTIVES,
+    DECODE,
+    ELEMENTWISE,
+    EXPERTS,
+    GEMM,
+    LATENT_DECODE,
+    LATENT_PREFILL,
+    PREFILL,
+    SERIAL_PREFILL,
+    SHARED_LINK,
+)
+from pdexplorer.physics.serving import CLASSES, NUMBERS, load_serving_ratios, load_serving_waits
+
+ACCURACY_FILE = "accuracy.toml"
+SAMPLE_FILE = "accuracy_sample.csv"
+
+
+@dataclass(frozen=True, slots=True)
+class StoredError:
+    """Errors of one file, split and quantity. held_out: the numbers had not seen the rows' group."""
+
+    file: str
+    split: str
+    quantity: str
+    held_out: bool
+    rows: int
+    answered: int
+    median: float
+    mean: float
+    p90: float
+    mean_log_ratio: float
+
+
+@dataclass(frozen=True, slots=True)
+class StoredAccuracy:
+    """The errors measured last, with date, model version and the number of fitted numbers."""
+
+    measured: str
+    model_version: str
+    fitted_numbers: Mapping[str, int]
+    errors: tuple[StoredError, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class MethodologyRow:
+    """One measured row beside its prediction, for a chart of predicted over measured."""
+
+    quantity: str
+    system: str
+    engine: str
+    model: str
+    measured_ms: float
+    predicted_ms: float
+    held_out: bool
+
+
+@cache
+def load_accuracy() -> StoredAccuracy:
+    """The table shipped with the package."""
+    document = tomllib.loads(_text(ACCURACY_FILE))
+    errors = tuple(StoredError(**record) for record in document["errors"])
+    return StoredAccuracy(
+        document["measured"], document["model_version"], dict(document["fitted_numbers"]), errors
+    )
+
+
+@cache
+def methodology_rows() -> tuple[MethodologyRow, ...]:
+    """A sample of scored rows of the measured files, as predicted when the table was written."""
+    return tuple(
+        MethodologyRow(
+            quantity=row["quantity"],
+            system=row["system"],
+            engine=row["engine"],
+            model=row["model"],
+            measured_ms=float(row["measured_ms"]),
+            predicted_ms=float(row["predicted_ms"]),
+            held_out=row["held_out"] == "yes",
+        )
+        for row in csv.DictReader(_text(SAMPLE_FILE).splitlines())
+    )
+
+
+def accuracy_sentence() -> str:
+    """One line: the median errors on rows no number was fitted to."""
+    errors = [error for error in load_accuracy().errors if error.held_out]
+
+    def median(file: str, quantity: str, split: str) -> str:
+        found = [e for e in errors if (e.file, e.quantity) == (file, quantity) and e.split.startswith(split)]
+        return f"{found[0].median:.0%}" if found else "not measured"
+
+    tpot, ttft = (median("serving.csv", quantity, "agg") for quantity in ("tpot", "ttft"))
+    steps = median("step_times.csv", "step", "other_models")
+    return f"median error on unseen models: step times {steps}; serving runs, TPOT {tpot}, TTFT {ttft}"
+
+
+def parameter_counts() -> dict[str, int]:
+    """Fitted numbers the shipped predictions rest on: from kernel times and from serving runs."""
+    kernels = sum(
+        len(_fitted_names(part, entry))
+        for part, entries in load_efficiencies().items()
+        for entry in entries
+        if entry.fit.kind == "fitted"
+    )
+    ratios = load_serving_ratios()
+    used = {
+        name: [number for number in NUMBERS if getattr(ratios[name], number) != _untouched(number)]
+        for name in CLASSES
+    }
+    waits = load_serving_waits()
+    return {"kernels": kernels, "serving": sum(map(len, used.values())) + len(waits["request_s"]) + 1}
+
+
+def accuracy_toml(
+    measured: str, model_version: str, errors: Sequence[StoredError], counts: Mapping[str, int]
+) -> str:
+    """The stored table as TOML; kind is measured."""
+    lines = [
+        "# Errors |predicted / measured - 1| of the measured files; an unanswered row counts as 1.",
+        "# kind: measured. Written by pdexplorer.evidence.methodology; measure again instead of editing.",
+        f'measured = "{measured}"',
+        f'model_version = "{model_version}"',
+        "fitted_numbers = { " + ", ".join(f"{key} = {value}" for key, value in counts.items()) + " }",
+    ]
+    for error in errors:
+        lines += [
+            "",
+            "[[errors]]",
+            *(f"{f.name} = {_literal(getattr(error, f.name))}" for f in fields(error)),
+        ]
+    return "\n".join(lines) + "\n"
+
+
+def _fitted_names(part: str, entry: Any) -> set[str]:
+    """Which of an entry's numbers a fit may move; the rest are constants of its kind."""
+    if part == "attention":
+        if entry.fit.format.startswith("mla"):
+            return {*LATENT_PREFILL.start, *LATENT_DECODE.start}
+        serial = SERIAL_PREFILL.start if entry.serial_key_s else PREFILL.start
+        return {*serial, *DECODE.start}
+    if part == "collective":
+        return set(SHARED_LINK.start if entry.fit.format == "pcie" else COLLECTIVES.start)
+    return set({"gemm": GEMM, "experts": EXPERTS, "elementwise": ELEMENTWISE}[part].start)
+
+
+def _untouched(number: str) -> float:
+    return 0.0 if number == "linear_layer_s" else 1.0
+
+
+def _literal(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, str):
+        return f'"{value}"'
+    return str(value) if isinstance(value, int) else f"{value:.4f}"
+
+
+def _text(name: str) -> str:
+    return files("pdexplorer.evidence.data").joinpath(name).read_text(encoding="utf-8")

@@ -1,0 +1,260 @@
+"""Rows of serving.csv: measured closed-loop runs, with their parallelism and concurrency made consistent.
+
+The file was merged from several benchmark dumps that count GPUs differently. What is settled here, from the
+configuration alone and never from a measured time, is named in `notes` of each point.
+"""
+
+import csv
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from pdexplorer.catalog.aliases import resolve_accelerator, resolve_engine, resolve_format, resolve_model
+from pdexplorer.catalog.catalog import Catalog, load_catalog
+
+COLUMNS = ("silicon_data_source", "backend", "model_path", "system", "mode", "isl", "osl", "tp_size")
+NODE_GPUS = 8
+_STATED = re.compile(r"silicon_concurrency=(\d+)")
+_OWN_SWEEPS = "gap-analysis/"
+"""In the source of rows its authors measured themselves, with fixed lengths; the others are InferenceX dumps,
+whose client draws lengths uniformly from 0.8 of the nominal up to it and sends ten requests a slot.
+"""
+_WHOLE_FLEET = "tp is the GPU count of a whole split fleet, not of an instance: the row says no parallelism"
+
+
+@dataclass(frozen=True, slots=True)
+class Pool:
+    """Equal instances of one side. batch: largest batch of one attention-DP rank, 0 where not given."""
+
+    tp: int
+    pp: int
+    ep: int
+    attention_dp: int
+    instances: int
+    batch: int
+
+    @property
+    def gpus(self) -> int:
+        """GPUs of one instance."""
+        return self.tp * self.pp * self.attention_dp
+
+
+@dataclass(frozen=True, slots=True)
+class ServingPoint:
+    """One run. colocated, or prefill and decode, name the pools; problem says why a row determines no fleet.
+
+    concurrency is of the whole fleet. length_ratio: lengths are uniform from that share of the nominal to
+    it. notes: what was read otherwise than written. raw is the row as read.
+    """
+
+    row: int
+    engine: str
+    accelerator: str
+    model: str
+    weight_format: str
+    kv_format: str
+    input_tokens: int
+    output_tokens: int
+    length_ratio: float
+    concurrency: int
+    colocated: Pool | None
+    prefill: Pool | None
+    decode: Pool | None
+    measured_ttft_ms: float | None
+    measured_tpot_ms: float | None
+    problem: str
+    notes: tuple[str, ...]
+    raw: Mapping[str, str]
+
+    @property
+    def mode(self) -> str:
+        """agg or disagg, as the file says."""
+        return self.raw["mode"]
+
+
+def read_serving(path: str | Path, catalog: Catalog | None = None) -> list[ServingPoint]:
+    """All runs of a file laid out as serving.csv. ValueError, one line, for a file or row it cannot read."""
+    file = Path(path)
+    with file.open(newline="", encoding="utf-8-sig", errors="replace") as handle:
+        reader = csv.DictReader(handle)
+        missing = [name for name in COLUMNS if name not in (reader.fieldnames or ())]
+        if missing:
+            raise ValueError(
+                f"{file.name} has no column {missing[0]}; a serving file has {', '.join(COLUMNS)}"
+            )
+        rows = [{key: (value or "").strip() for key, value in row.items() if key} for row in reader]
+    if not rows:
+        raise ValueError(f"{file.name} has no rows below its header")
+    return [parse_serving(number, row, catalog) for number, row in enumerate(rows, start=1)]
+
+
+def parse_serving(number: int, cells: Mapping[str, str], catalog: Catalog | None = None) -> ServingPoint:
+    """One row, numbered from 1 below the header. ValueError names row, key, value and what is allowed."""
+    try:
+        return _parse(number, cells, catalog or load_catalog())
+    except ValueError as error:
+        raise ValueError(f"row {number}: {error}") from None
+
+
+def _parse(number: int, cells: Mapping[str, str], catalog: Catalog) -> ServingPoint:
+    engine = resolve_engine(cells["backend"])
+    accelerator = resolve_accelerator(cells["system"])
+    model, named = resolve_model(cells["model_path"])
+    weight_format = _weight_format(cells, model, named, catalog)
+    notes: list[str] = []
+    source = cells["silicon_data_source"]
+    stated = _STATED.search(source)
+    colocated = prefill = decode = None
+    problem = ""
+    if cells["mode"] == "agg":
+        colocated, problem = _pool(cells, "", notes)
+        concurrency = _concurrency(colocated, stated)
+        if colocated is not None:
+            colocated = _with_instances(colocated, concurrency, cells, notes)
+    else:
+        concurrency = int(stated.group(1)) if stated else 0
+        prefill, first = _pool(cells, "prefill_", notes)
+        decode, second = _pool(cells, "decode_", notes)
+        problem = first or second
+        if not problem and (prefill is None or decode is None or not decode.batch or not prefill.batch):
+            problem = "worker counts or batch sizes are not given: TTFT is not determined"
+        if not problem and not concurrency:
+            assert decode is not None
+            concurrency = decode.batch * decode.attention_dp * decode.instances
+            notes.append("concurrency is taken as what the decode batches hold")
+    if not problem and concurrency < 1:
+        problem = "neither concurrency nor batch size is given"
+    return ServingPoint(
+        row=number,
+        engine=engine,
+        accelerator=accelerator,
+        model=model,
+        weight_format=weight_format,
+        kv_format=_kv_format(engine, weight_format, accelerator, model, catalog),
+        input_tokens=_whole(cells, "isl"),
+        output_tokens=_whole(cells, "osl"),
+        length_ratio=1.0 if _OWN_SWEEPS in source else 0.8,
+        concurrency=concurrency,
+        colocated=colocated if not problem else None,
+        prefill=prefill if not problem else None,
+        decode=decode if not problem else None,
+        measured_ttft_ms=_time(cells, "silicon_ttft_ms"),
+        measured_tpot_ms=_time(cells, "silicon_tpot_ms"),
+        problem=problem,
+        notes=tuple(notes),
+        raw=cells,
+    )
+
+
+def _pool(cells: Mapping[str, str], side: str, notes: list[str]) -> tuple[Pool | None, str]:
+    """One side's instance. Products of TP and EP that stand where the GPUs should are taken apart."""
+    tp, pp = _count(cells, f"{side}tp_size"), max(_count(cells, f"{side}pp_size"), 1)
+    dp = _count(cells, f"{side}attention_dp_size")
+    moe_tp, ep = max(_count(cells, f"{side}moe_tp_size"), 1), max(_count(cells, f"{side}moe_ep_size"), 1)
+    workers = _count(cells, f"{side}num_workers") if side else 1
+    batch = _count(cells, f"{side}batch_size")
+    if not tp or not workers:
+        return None, "worker counts or batch sizes are not given: TTFT is not determined" if side else "no tp"
+    own_sweep = _OWN_SWEEPS in cells["silicon_data_source"]
+    stated = _concurrency(None, _STATED.search(cells["silicon_data_source"]))
+    if own_sweep and not dp and tp > 1 and moe_tp * ep > 1 and batch * tp == stated:
+        notes.append(f"batch is per GPU, so attention DP {tp}")
+        tp, dp = 1, tp
+    elif moe_tp == ep > 1 and tp * max(dp, 1) == moe_tp * ep and not own_sweep:
+        # TP n and EP n over the same n GPUs, exported as n × n GPUs.
+        notes.append(f"{side}{moe_tp} × {ep} GPUs read as the same {ep}")
+        tp, dp, moe_tp = (1, ep, 1) if dp > 1 else (ep, 1, 1)
+    elif dp == tp > 1 and moe_tp == 1 and ep == tp * dp and not side:
+        # The same launch is exported as attention DP 1 and EP = TP elsewhere in the file.
+        notes.append(f"attention DP {dp} × TP {tp} read as TP {tp} with EP {tp}")
+        dp, ep = 1, tp
+    if not dp:
+        dp = max(moe_tp * ep // tp, 1)
+    if not side and dp == 1 and tp > NODE_GPUS and moe_tp == tp:
+        return None, _WHOLE_FLEET
+    return Pool(tp, pp, ep, dp, max(workers, 1), batch), ""
+
+
+def _concurrency(pool: Pool | None, stated: re.Match[str] | None) -> int:
+    if stated:
+        return int(stated.group(1))
+    return pool.batch * pool.attention_dp if pool is not None else 0
+
+
+def _with_instances(pool: Pool, concurrency: int, cells: Mapping[str, str], notes: list[str]) -> Pool:
+    """A fleet-wide concurrency above what one instance's ranks hold means several instances."""
+    if _OWN_SWEEPS in cells["silicon_data_source"] and cells["backend"] == "vllm" and pool.gpus < NODE_GPUS:
+        notes.append(f"{NODE_GPUS // pool.gpus} instances fill the node and share the concurrency")
+        return Pool(pool.tp, pool.pp, pool.ep, pool.attention_dp, NODE_GPUS // pool.gpus, pool.batch)
+    held = pool.batch * pool.attention_dp
+    dense = cells["moe_tp_size"] in ("", "0", "1.0", "1", "0.0") and pool.ep == 1
+    if not dense or not held or concurrency % held or concurrency <= held:
+        return pool
+    notes.append(f"{concurrency // held} instances share the concurrency")
+    return Pool(pool.tp, pool.pp, pool.ep, pool.attention_dp, concurrency // held, pool.batch)
+
+
+def _weight_format(cells: Mapping[str, str], model: str, named: str | None, catalog: Catalog) -> str:
+    given = cells.get("gemm_quant_mode", "")
+    if not given:
+        return named or "bf16"
+    native = catalog.models[model].native_weight_format or "bf16"
+    resolved = resolve_format(given)
+    if native == "mxfp4":
+        return "mxfp4"  # published only so, whatever the column says
+    blocked = "fp8_block" in (native, named, cells.get("moe_quant_mode", ""))
+    if resolved in ("fp8", "fp8_block") and blocked:
+        return "fp8_block"
+    return resolved
+
+
+def _kv_format(engine: str, weight_format: str, accelerator: str, model: str, catalog: Catalog) -> str:
+    """Assumed from checkpoints and public launch scripts: NVIDIA's static fp8 and nvfp4 checkpoints
+    prescribe fp8
+    KV, TensorRT-LLM takes it with any quantised weights, SGLang for latent attention on Blackwell.
+    """
+    if weight_format == "bf16":
+        return "bf16"
+    if engine == "trtllm":
+        return "bf16" if weight_format == "mxfp4" else "fp8"
+    blackwell = catalog.accelerators[accelerator].family == "blackwell"
+    if engine == "sglang" and blackwell and catalog.models[model].attention == "mla":
+        return "fp8"
+    if engine == "vllm" and (weight_format in ("fp8", "nvfp4") or (blackwell and weight_format == "mxfp4")):
+        return "fp8"
+    return "bf16"
+
+
+def _count(cells: Mapping[str, str], key: str) -> int:
+    text = cells.get(key, "")
+    if not text:
+        return 0
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not (0 <= value <= 1e6 and value == int(value)):
+        raise ValueError(f"{key} = {text!r} must be a whole number from 0 to 1e6")
+    return int(value)
+
+
+def _whole(cells: Mapping[str, str], key: str) -> int:
+    value = _count(cells, key)
+    if value < 1:
+        raise ValueError(f"{key} = {cells.get(key, '')!r} must be a whole number of at least 1")
+    return value
+
+
+def _time(cells: Mapping[str, str], key: str) -> float | None:
+    text = cells.get(key, "")
+    if not text:
+        return None
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not 0 < value < 1e9:
+        raise ValueError(f"{key} = {text!r} must be a number of milliseconds above 0")
+    return value

@@ -1,0 +1,57 @@
+"""Scores splitwise_perf_model.csv: prompt and token times of the 2023 engine, without CUDA graphs."""
+
+import csv
+from pathlib import Path
+
+from pdexplorer.catalog.catalog import Catalog
+from pdexplorer.evidence.accuracy import TPOT, TTFT, ScoredFile, ScoredRow
+from pdexplorer.evidence.points import parse_point
+from pdexplorer.evidence.steptime import predict_points
+
+_DERIVED = "h100-80gb-pcap"
+
+
+def score_splitwise(file: Path, catalog: Catalog) -> ScoredFile:
+    """Prompt time as TTFT and time a token as TPOT, at the mean context of the run. Rows under a power cap
+    were
+    derived by their authors, not measured: they are set against the uncapped chip and reported apart.
+    """
+    with file.open(newline="", encoding="utf-8-sig") as handle:
+        raws = [dict(row) for row in csv.DictReader(handle)]
+    if not raws:
+        raise ValueError(f"{file.name} has no rows below its header")
+    rows = tuple(_row(number, raw, catalog) for number, raw in enumerate(raws, start=1))
+    return ScoredFile(
+        "splitwise",
+        rows,
+        "partly in sample: the overheads of vllm_2023 were read off its batch-1 rows, kernels from other "
+        "files",
+        "none: three numbers of that engine only",
+    )
+
+
+def _row(number: int, raw: dict[str, str], catalog: Catalog) -> ScoredRow:
+    labels = {
+        "system": raw["hardware"],
+        "model": raw["model"],
+        "tp": raw["tensor_parallel"],
+        "batch": raw["batch_size"],
+    }
+    measured = {TTFT: float(raw["prompt_time"]), TPOT: float(raw["token_time"])}
+    common = {
+        "engine": "vllm_2023",
+        "system": raw["hardware"].removesuffix("-pcap"),
+        "model": raw["model"],
+        "tp": raw["tensor_parallel"],
+        "batch": raw["batch_size"],
+    }
+    context = float(raw["prompt_size"]) + float(raw["token_size"]) / 2
+    points = [
+        parse_point(number, {**common, "phase": "prefill", "new_tokens": raw["prompt_size"]}),
+        parse_point(number, {**common, "phase": "decode", "context_tokens": str(context)}),
+    ]
+    (first, why), (token, _) = predict_points(points, catalog, overhead="engine")
+    suspect = labels["tp"] == "2" and labels["batch"] == "64"
+    split = "derived by its authors" if raw["hardware"] == _DERIVED else "shipped"
+    reason = why or ("TP 2 at batch 64 is marked suspect by the file's source" if suspect else "")
+    return ScoredRow(raw, labels, measured, {TTFT: first, TPOT: token}, reason, split)
