@@ -1,5 +1,6 @@
 """Every design that was tried, with its score or the limit that stopped it."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -39,3 +40,12 @@ class Candidate:
             "chosen": self.chosen,
             "limit": None if self.limit is None else {"limit": self.limit.limit, "text": self.limit.text},
         }
+
+
+def to_act_on(limits: Iterable[Infeasible]) -> Infeasible | None:
+    """Of the limits that stopped designs, the one to name: a figure that a person can set comes first, for
+    the designs it blocks might do; else the first.
+    """
+    found = list(limits)
+    missing = [limit for limit in found if limit.limit == "missing_figure"]
+    return next(iter((*missing, *found)), None)

@@ -14,7 +14,7 @@ from pdexplorer.steady.colocated_capacity import colocated_attainment, colocated
 from pdexplorer.steady.load import Load
 from pdexplorer.study import words
 from pdexplorer.study.basis import Basis
-from pdexplorer.study.candidates import Candidate
+from pdexplorer.study.candidates import Candidate, to_act_on
 from pdexplorer.study.limits import colocated_limits
 from pdexplorer.study.score import ColocatedScore, instance_weights
 from pdexplorer.study.space import Space
@@ -41,7 +41,7 @@ def size_colocated(space: Space, score: ColocatedScore | None, load: Load, basis
         if r.fleet == "colocated"
     ]
     if score is None:
-        limit = refused[0].limit if refused else None
+        limit = to_act_on(row.limit for row in refused if row.limit is not None)
         return SizedColocated(None, infeasible_outcome(limit or words.nothing_fits()), tuple(refused))
     weight = instance_weights(space, space.colocated, basis.per_dollar)
     pinned = space.scenario.colocated.instances

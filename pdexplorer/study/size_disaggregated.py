@@ -15,7 +15,7 @@ from pdexplorer.steady.load import Load
 from pdexplorer.steady.split_designs import one_pair
 from pdexplorer.study import words
 from pdexplorer.study.basis import Basis
-from pdexplorer.study.candidates import Candidate
+from pdexplorer.study.candidates import Candidate, to_act_on
 from pdexplorer.study.limits import disaggregated_limits
 from pdexplorer.study.score import DisaggregatedScore, disaggregated_costs
 from pdexplorer.study.size_colocated import with_money_of
@@ -48,8 +48,7 @@ def size_disaggregated(
     if score is None or isinstance(score, Infeasible):
         if score is None:
             empty = "prefill" if not space.prefill else "decode"
-            limits = [r.limit for r in space.refused if r.fleet == empty]
-            score = limits[0] if limits else words.nothing_fits()
+            score = to_act_on(r.limit for r in space.refused if r.fleet == empty) or words.nothing_fits()
         return SizedDisaggregated(None, infeasible_outcome(score), tuple(refused), {})
     limits_of = disaggregated_limits(score)
     choices = pool_choices(space, score, basis)
