@@ -128,7 +128,8 @@ def decode_capacity(
     shape = np.broadcast_shapes((1, len(designs.decode.gpus), 1, 1), (1, 1, *designs.cells))
     kind = designs.load.weight.dtype
     low, high = np.full(shape, 0.02, dtype=kind), np.full(shape, designs.max_batch, dtype=kind)
-    return largest(lambda b: decode_score(designs, b, instances), low, high, iterations)
+    # The prefill pool is sized beside this batch: one a little too large would leave it no misses at all.
+    return largest(lambda b: decode_score(designs, b, instances), low, high, iterations, sure=True)
 
 
 def prefill_capacity(

@@ -23,12 +23,13 @@ def balanced(attained: Array, needed: float, room: Array) -> Array:
 
 
 def largest(
-    score: Callable[[Array], Array], low: Array, high: Array, iterations: int
+    score: Callable[[Array], Array], low: Array, high: Array, iterations: int, sure: bool = False
 ) -> tuple[Array, NDArray[np.bool_]]:
     """(x, fits): the largest x in [low, high] with score(x) ≥ 0, for a score that falls.
 
     A few halvings of log x, then Illinois' false position. Where even low does not fit, x is low and fits
-    is false. low and high have the shape score returns.
+    is false. low and high have the shape score returns. sure: a guess after few iterations is checked, and
+    where it does not fit the largest x that was seen to is taken.
     """
     score_low, score_high = score(low), score(high)
     fits, open_end = score_low >= 0.0, score_high >= 0.0
@@ -47,7 +48,8 @@ def largest(
         log_low, log_high = np.where(good, at, log_low), np.where(good, log_high, at)
         above = np.where(good, 1.0, -1.0)
     if iterations < _EXACT_ITERATIONS:
-        log_low = log_low + _crossing(score_low, score_high) * (log_high - log_low)
+        guess = log_low + _crossing(score_low, score_high) * (log_high - log_low)
+        log_low = np.where(score(np.exp(guess)) >= 0.0, guess, log_low) if sure else guess
     return np.where(open_end, high, np.where(fits, np.exp(log_low), low)), np.asarray(fits)
 
 

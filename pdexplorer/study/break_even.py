@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 from pdexplorer.steady.load import load_of, single_precision
 from pdexplorer.study import words
 from pdexplorer.study.axes import AXES, Axis, current
-from pdexplorer.study.promising import promising
+from pdexplorer.study.nearby import nearby_costs
 from pdexplorer.study.score import (
+    MANY_CELLS,
     colocated_cost,
     disaggregated_cost,
     gain_of,
@@ -46,9 +47,11 @@ def gains(
     """
     load = single_precision(load_of(space.scenario, axes, points))
     space = space.single_precision
-    keep = promising(space, axes, per_dollar)
-    colocated = colocated_cost(space, score_colocated(space, load, iterations, keep[0]), per_dollar)
-    split = disaggregated_cost(space, score_disaggregated(space, load, axes, iterations, keep[1]), per_dollar)
+    shape = np.broadcast_shapes((1, 1), *(value.shape for value in axes.values()))
+    if shape[0] * shape[1] > MANY_CELLS:
+        return gain_of(*nearby_costs(space, load, axes, per_dollar, iterations, points))
+    colocated = colocated_cost(space, score_colocated(space, load, iterations), per_dollar)
+    split = disaggregated_cost(space, score_disaggregated(space, load, axes, iterations), per_dollar)
     return gain_of(*np.broadcast_arrays(colocated, split))
 
 

@@ -14,7 +14,12 @@ from pdexplorer.steady.colocated import ColocatedDesigns, colocated_designs, col
 from pdexplorer.steady.colocated_capacity import colocated_capacity
 from pdexplorer.steady.disaggregated import decode_capacity, prefill_capacity
 from pdexplorer.steady.load import Load, single_precision
-from pdexplorer.steady.split_designs import DisaggregatedDesigns, disaggregated_designs, one_pair
+from pdexplorer.steady.split_designs import (
+    DisaggregatedDesigns,
+    Wire,
+    disaggregated_designs,
+    one_pair,
+)
 from pdexplorer.steady.split_parts import DecodeFlow, decode_flow
 from pdexplorer.steady.wire import wire_of
 from pdexplorer.study.space import Space
@@ -46,10 +51,8 @@ class DisaggregatedScore:
     fits: NDArray[np.bool_]
 
 
-def score_colocated(
-    space: Space, load: Load, iterations: int = 12, keep: NDArray[np.bool_] | None = None
-) -> ColocatedScore | None:
-    """None where no instance fits. keep (instances, budgets): what a large map tries; None for all."""
+def score_colocated(space: Space, load: Load, iterations: int = 12) -> ColocatedScore | None:
+    """None where no instance fits."""
     if not space.colocated:
         return None
     pool, engine = space.scenario.colocated, space.scenario.engine
@@ -62,7 +65,7 @@ def score_colocated(
         return ColocatedScore(designs, in_flight, fits, colocated_flow(designs, in_flight).rate_per_s)
     in_flight = np.ones(designs.shape, dtype=budgets.dtype)
     rate, fits = np.ones_like(in_flight), np.zeros(designs.shape, dtype=bool)
-    for i, c in _kept(keep, designs.shape):
+    for i, c in np.ndindex(*designs.shape[:2]):
         # One design at a time keeps its arrays in the processor's cache.
         one, at = one_design(designs, i, c), (slice(i, i + 1), slice(c, c + 1))
         in_flight[at], fits[at] = colocated_capacity(one, pinned, iterations)
@@ -75,17 +78,16 @@ def score_disaggregated(
     load: Load,
     axes: Mapping[str, Array] | None = None,
     iterations: int = 12,
-    keep: NDArray[np.bool_] | None = None,
+    wire: Wire | None = None,
 ) -> DisaggregatedScore | Infeasible | None:
-    """None where a pool has no instance that fits. keep (prefill, decode): as for score_colocated."""
+    """None where a pool has no instance that fits. wire: where the caller knows it."""
     if not space.prefill or not space.decode:
         return None
     scenario = space.scenario
-    wire = wire_of(space.catalog, scenario, space.prefill, space.decode, load, axes)
-    if isinstance(wire, Infeasible):
-        return wire
-    if load.weight.dtype == np.float32:
-        wire = single_precision(wire)
+    found = wire_for(space, load, axes) if wire is None else wire
+    if not isinstance(found, Wire):
+        return found
+    wire = found
     designs = disaggregated_designs(
         load, space.prefill_table, space.decode_table, wire, float(scenario.engine.prefill_batch_tokens),
         float(scenario.decode.max_batch), scenario.network.first_token_from == "decode",
@@ -97,15 +99,21 @@ def score_disaggregated(
         rate, fits = prefill_capacity(designs, decode, few, iterations)
         return DisaggregatedScore(designs, decode, decode_fits, rate, fits & decode_fits)
     rate, fits = np.ones(designs.shape, dtype=in_flight.dtype), np.zeros(designs.shape, dtype=bool)
-    for p, d in _kept(keep, designs.shape):
+    for p, d in np.ndindex(*designs.shape[:2]):
         one, at = one_pair(designs, p, d), (slice(p, p + 1), slice(d, d + 1))
         flow = decode_flow(one, in_flight[:, at[1]], many)
         rate[at], fits[at] = prefill_capacity(one, flow, few, iterations)
     return DisaggregatedScore(designs, decode, decode_fits, rate, fits & decode_fits)
 
 
-def _kept(keep: NDArray[np.bool_] | None, shape: tuple[int, ...]) -> list[tuple[int, int]]:
-    return [(i, c) for i, c in np.ndindex(shape[0], shape[1]) if keep is None or keep[i, c]]
+def wire_for(space: Space, load: Load, axes: Mapping[str, Array] | None = None) -> Wire | Infeasible | None:
+    """The network between all pairs of a space, in the load's precision; None where a pool is empty."""
+    if not space.prefill or not space.decode:
+        return None
+    wire = wire_of(space.catalog, space.scenario, space.prefill, space.decode, load, axes)
+    if isinstance(wire, Infeasible) or load.weight.dtype != np.float32:
+        return wire
+    return single_precision(wire)
 
 
 def _pinned(instances: int | None, load: Load) -> Array | None:

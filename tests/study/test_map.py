@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 from pdexplorer.catalog.catalog import load_catalog
+from pdexplorer.scenario.presets import load_presets
 from pdexplorer.scenario.scenario import Scenario
 from pdexplorer.study.break_even import gains
 from pdexplorer.study.contours import contour_lines
@@ -47,3 +48,23 @@ def test_a_slower_network_never_helps() -> None:
 def test_an_axis_that_cannot_vary_is_refused_with_the_list() -> None:
     with pytest.raises(ValueError, match=r"model\.name.*workload\.input_tokens"):
         break_even_map(Scenario(), x_key="model.name")
+
+
+def test_no_cell_is_left_out_by_a_guess_that_does_not_hold() -> None:
+    scenario = load_presets()["one_box_8_h100"].scenario
+    x, y = np.geomspace(200, 2e5, 36)[7:10], np.geomspace(2.5, 5760, 24)[10:13]
+    gain = break_even_map(scenario, x_values=x, y_values=y).gain
+    assert gain.min() > 0.5 * gain.max()
+
+
+def test_a_large_map_finds_what_all_designs_in_all_cells_give() -> None:
+    scenario, catalog = Scenario(), load_catalog()
+    x, y = np.geomspace(500, 30000, 22), np.geomspace(10, 100, 20)
+    large = break_even_map(scenario, "workload.input_tokens", "slo.tpot_ms", x, y).gain
+    space = design_space(scenario, catalog)
+    for row in (3, 11, 18):
+        axes = {"workload.input_tokens": x[None, :], "slo.tpot_ms": y[row : row + 1, None]}
+        alone = gains(space, axes, True, 8, 8)[0]
+        assert np.array_equal(np.isfinite(large[row]) & (large[row] > 0), np.isfinite(alone) & (alone > 0))
+        both = np.isfinite(alone) & (alone > 0)
+        assert np.median(np.abs(large[row] / alone - 1.0)[both]) < 0.01
