@@ -139,6 +139,8 @@ def _catalog(arguments: argparse.Namespace) -> None:
     if arguments.kind == "fit":
         from pdexplorer.cli_accuracy import fit_catalog
 
+        if not arguments.files:
+            raise ValueError("catalog fit needs FILES: CSV files of measured step times")
         return fit_catalog(arguments.files, arguments.out)
     if arguments.files or arguments.out:
         raise ValueError("catalog: FILES and --out go with `catalog fit`")
