@@ -162,4 +162,6 @@ CHINESE: Mapping[str, str] = {
     "pick.use": "用这个点",
     "pick.none": "–",
     "error.evaluate": "该场景无法计算：{why}",
+    "verdict.in_numbers": "P/D 分离需要 {split} 张卡（{split_cost} USD/h），同构部署需要 {colocated} 张卡"
+    "（{colocated_cost} USD/h）。",
 }

@@ -169,4 +169,6 @@ ENGLISH: Mapping[str, str] = {
     "pick.use": "Use this point",
     "pick.none": "–",
     "error.evaluate": "This scenario cannot be evaluated: {why}",
+    "verdict.in_numbers": "The split fleet needs {split} GPUs ({split_cost} USD/h), the colocated one "
+    "{colocated} ({colocated_cost} USD/h).",
 }

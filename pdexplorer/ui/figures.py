@@ -65,7 +65,7 @@ def cost_figure(answer: Mapping[str, Any], whys: Mapping[str, str], kind: str) -
     st.vega_lite_chart(
         frame,
         cost_template(currency, dark(), len(costs), language()),
-        alt=_cost_alt(frame, currency),
+        alt=_cost_alt(costs, currency, rate),
         key="chart.cost",
     )
 
@@ -75,13 +75,23 @@ def map_figure(result: MapResult, here: tuple[float, float], height: int) -> Non
     x, y = np.asarray(result.x_values, float), np.asarray(result.y_values, float)
     won = float(np.mean(np.asarray(result.winner, dtype=object) == "disaggregated"))
     st.vega_lite_chart(
-        placed_frame(result, here),
+        _kept_frame(result, here),
         map_template(_within(X_TICKS, x), _within(Y_TICKS, y), height, language()),
         alt=text("map.alt", share=percent(won), x=number(here[0]), y=number(here[1])),
         key=MAP_KEY,
         on_select="rerun",
         selection_mode=[PICKED],
     )
+
+
+def _kept_frame(result: MapResult, here: tuple[float, float]) -> pd.DataFrame:
+    """The session's last frame, where it still shows the same."""
+    held = st.session_state.get("map.frame")
+    if held is None or held[0] is not result or held[1:3] != (here, language()):
+        held = (result, here, language(), placed_frame(result, here))
+        st.session_state["map.frame"] = held
+    frame: pd.DataFrame = held[3]
+    return frame
 
 
 def placed_frame(result: MapResult, here: tuple[float, float]) -> pd.DataFrame:
@@ -179,17 +189,16 @@ def _priced(cost: Mapping[str, Any] | None) -> bool:
     return cost is not None and cost.get("total") is not None
 
 
-def _cost_alt(frame: pd.DataFrame, currency: str) -> str:
-    sentences = []
-    for fleet, rows in frame.groupby("fleet", sort=False):
-        parts = ", ".join(
-            f"{row.part_text} {money_text(float(str(row.cost)))}"
-            for row in rows.itertuples()
-            if row.row == "part"
-        )
-        total = money_text(float(rows.loc[rows["row"] == "total", "cost"].iloc[0]))
-        sentences.append(text("cost.alt_fleet", fleet=fleet, total=total, currency=currency, parts=parts))
+def _cost_alt(costs: Mapping[str, Mapping[str, float]], currency: str, rate: float) -> str:
     assert REQUESTS_PER_BAR == 1000  # the texts say "per 1,000 requests"
+    sentences, names = [], part_texts()
+    for fleet, cost in costs.items():
+        shown = {part: money_text(cost[part] * REQUESTS_PER_BAR * rate) for part in (*PARTS, "total")}
+        parts = ", ".join(f"{names[part]} {shown[part]}" for part in PARTS)
+        called = text(f"fleet.{fleet}")
+        sentences.append(
+            text("cost.alt_fleet", fleet=called, total=shown["total"], currency=currency, parts=parts)
+        )
     return text("cost.alt", parts=" ".join(sentences))
 
 

@@ -12,9 +12,11 @@ from pdexplorer.ui.chinese_fields import FIELDS as CHINESE_FIELDS
 from pdexplorer.ui.chinese_fields import HELP as CHINESE_HELP
 from pdexplorer.ui.chinese_presets import PRESETS
 from pdexplorer.ui.chinese_sentences import in_chinese
+from pdexplorer.ui.chinese_studies import CHINESE_STUDIES
 from pdexplorer.ui.chinese_tabs import CHINESE_TABS
 from pdexplorer.ui.english import ENGLISH
 from pdexplorer.ui.english_fields import CHOICES, FIELDS
+from pdexplorer.ui.english_studies import ENGLISH_STUDIES
 from pdexplorer.ui.english_tabs import ENGLISH_TABS
 
 LANGUAGES = ("en", "zh")
@@ -39,8 +41,8 @@ def choose_language() -> None:
 def catalogue(language: str) -> MappingProxyType[str, str]:
     """All texts of a language by id."""
     blocks = {
-        "en": (ENGLISH, ENGLISH_TABS, FIELDS, CHOICES, {}),
-        "zh": (CHINESE, CHINESE_TABS, CHINESE_FIELDS, CHINESE_CHOICES, CHINESE_HELP),
+        "en": (ENGLISH, {**ENGLISH_TABS, **ENGLISH_STUDIES}, FIELDS, CHOICES, {}),
+        "zh": (CHINESE, {**CHINESE_TABS, **CHINESE_STUDIES}, CHINESE_FIELDS, CHINESE_CHOICES, CHINESE_HELP),
     }[language]
     first, tabs, fields, choices, helps = blocks
     return MappingProxyType(

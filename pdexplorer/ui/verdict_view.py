@@ -8,6 +8,7 @@ import streamlit as st
 
 from pdexplorer.scenario.decision_block import VerdictRule
 from pdexplorer.ui.formats import (
+    money_per_hour,
     ms_text,
     number,
     percent,
@@ -48,6 +49,7 @@ def verdict_view(evaluation: Any, answer: Answer, whys: Mapping[str, str], here:
             return
         lines = []
         because, but = because_and_but(evaluation.verdict)
+        because = because or _in_numbers(answer)
         parts = []
         for head, sentences in ((_because(verdict), because), ("verdict.but", but)):
             if sentences:
@@ -61,6 +63,23 @@ def verdict_view(evaluation: Any, answer: Answer, whys: Mapping[str, str], here:
             lines.append(text("verdict.confidence", percent=percent(verdict["confidence"])))
         lines.append(flips_text(answer, here) or text("verdict.no_flip"))
         st.markdown("  \n".join(lines))
+
+
+def _in_numbers(answer: Answer) -> list[str]:
+    """What both fleets come to, where no cause stands out; nothing where a side cannot or has no price."""
+    split, colocated = answer["disaggregated"], answer["colocated"]
+    costs = split.get("cost_usd_per_hour"), colocated.get("cost_usd_per_hour")
+    if not (split["feasible"] and colocated["feasible"]) or None in costs:
+        return []
+    return [
+        text(
+            "verdict.in_numbers",
+            split=split["gpus"],
+            split_cost=money_per_hour(float(costs[0] or 0.0)),
+            colocated=colocated["gpus"],
+            colocated_cost=money_per_hour(float(costs[1] or 0.0)),
+        )
+    ]
 
 
 def _because(verdict: Mapping[str, Any]) -> str:
