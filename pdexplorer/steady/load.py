@@ -36,7 +36,7 @@ LOAD_AXES = (
 )
 """Scenario keys that may vary over the cells of a map in one vectorised call."""
 
-_NO_LIMIT_S = 1e9
+NO_LIMIT_S = 1e9
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,11 +149,11 @@ def load_of(scenario: Scenario, axes: Mapping[str, Array] | None = None, points:
 
     def limit(key: str, value: float | None, unit_s: float) -> Array:
         if workload.mode == "offline":
-            return np.full((1, 1), _NO_LIMIT_S)
+            return np.full((1, 1), NO_LIMIT_S)
         return (
             axes[key] * unit_s
             if key in axes
-            else number(key, _NO_LIMIT_S if value is None else value * unit_s)
+            else number(key, NO_LIMIT_S if value is None else value * unit_s)
         )
 
     closed = workload.arrivals == "closed_loop" and workload.mode == "online"

@@ -42,10 +42,12 @@ class Candidate:
         }
 
 
+def missing_figure(limits: Iterable[Infeasible]) -> Infeasible | None:
+    """The first that a figure nobody published stopped: what a person can set, and the design might do."""
+    return next((limit for limit in limits if limit.limit == "missing_figure"), None)
+
+
 def to_act_on(limits: Iterable[Infeasible]) -> Infeasible | None:
-    """Of the limits that stopped designs, the one to name: a figure that a person can set comes first, for
-    the designs it blocks might do; else the first.
-    """
+    """Of the limits that stopped designs, the one to name."""
     found = list(limits)
-    missing = [limit for limit in found if limit.limit == "missing_figure"]
-    return next(iter((*missing, *found)), None)
+    return missing_figure(found) or next(iter(found), None)

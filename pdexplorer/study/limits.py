@@ -1,6 +1,7 @@
 """Why a design cannot hold the limits even almost idle: the limit, and the number that breaks it."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,16 +9,24 @@ from numpy.typing import NDArray
 from pdexplorer.infeasible import Infeasible
 from pdexplorer.steady.colocated import colocated_flow
 from pdexplorer.steady.colocated_capacity import colocated_attainment, colocated_wait, in_flight_bounds
-from pdexplorer.steady.disaggregated import decode_tpot, disaggregated_flow
-from pdexplorer.steady.load import Load
-from pdexplorer.steady.split_parts import decode_flow
+from pdexplorer.steady.disaggregated import decode_tpot
+from pdexplorer.steady.load import NO_LIMIT_S, Load
 from pdexplorer.study import words
 from pdexplorer.study.score import ColocatedScore, DisaggregatedScore
+from pdexplorer.study.uneven import almost_idle
 
 Array = NDArray[np.float64]
 
 
-def colocated_limits(score: ColocatedScore) -> Mapping[tuple[int, int], Infeasible]:
+@dataclass(frozen=True, slots=True)
+class Alone:
+    """What stops a design even with one request at a time; attained: how near it comes to the SLO."""
+
+    limit: Infeasible
+    attained: float
+
+
+def colocated_limits(score: ColocatedScore) -> Mapping[tuple[int, int], Alone]:
     """By (instance, budget), for those that cannot."""
     designs, load = score.designs, score.designs.load
     if bool(score.fits.all()):
@@ -25,48 +34,60 @@ def colocated_limits(score: ColocatedScore) -> Mapping[tuple[int, int], Infeasib
     low, _ = in_flight_bounds(designs)
     flow = colocated_flow(designs, low)
     alone = colocated_wait(designs, flow, np.full((1, 1, 1, 1), 1e6))
-    _, first, later = colocated_attainment(designs, flow, alone)
+    every, first, later = colocated_attainment(designs, flow, alone)
     found = {}
     for i, c in zip(*np.nonzero(~score.fits[:, :, 0, 0]), strict=True):
         after = float(np.broadcast_to(alone.after_s, designs.shape)[i, c, 0, 0])
         ttft = after + quantile(load, flow.service_s[:, i, c, 0, 0])
-        found[int(i), int(c)] = _limit(
-            load, float(first[i, c, 0, 0]), float(later[i, c, 0, 0]), ttft, float(flow.tpot_s[i, c, 0, 0])
-        )
+        attained, of_first, of_later = (float(share[i, c, 0, 0]) for share in (every, first, later))
+        tpot = float(flow.tpot_s[i, c, 0, 0])
+        found[int(i), int(c)] = _alone(load, attained, of_first, of_later, ttft, tpot)
     return found
 
 
-def disaggregated_limits(score: DisaggregatedScore) -> Mapping[tuple[int, int], Infeasible]:
+def disaggregated_limits(score: DisaggregatedScore) -> Mapping[tuple[int, int], Alone]:
     """By (prefill, decode) pair, for those that cannot."""
     designs, load = score.designs, score.designs.load
     if bool(score.fits.all()):
         return {}
     shape = designs.shape
-    many = np.full((1, 1, 1, 1), 1e6)
-    decode = decode_flow(designs, np.full((1, *shape[1:]), 0.02), many)
-    rate = np.broadcast_to(1e-4 / designs.full_s, shape)
-    flow = disaggregated_flow(designs, rate, many, decode)
+    flow = almost_idle(score)
     weight = load.weight[:, None, None, None, None]
-    later = np.broadcast_to((weight * decode_tpot(designs, decode, 0.0)).sum(axis=0), shape)
+    later = np.broadcast_to((weight * decode_tpot(designs, flow.decode, 0.0)).sum(axis=0), shape)
     found = {}
     for p, d in zip(*np.nonzero(~score.fits[:, :, 0, 0]), strict=True):
         service = np.broadcast_to(flow.service_s, (len(load.weight), *shape))[:, p, d, 0, 0]
         ttft = float(np.broadcast_to(flow.after_s, shape)[p, d, 0, 0]) + quantile(load, service)
-        step = float(np.broadcast_to(decode.step_s, shape)[p, d, 0, 0])
+        step = float(np.broadcast_to(flow.decode.step_s, shape)[p, d, 0, 0])
         first = float(np.broadcast_to(load.over(flow.first_by_class), shape)[p, d, 0, 0])
-        found[int(p), int(d)] = _limit(load, first, float(later[p, d, 0, 0]), ttft, step)
+        every = float(np.broadcast_to(flow.attained, shape)[p, d, 0, 0])
+        found[int(p), int(d)] = _alone(load, every, first, float(later[p, d, 0, 0]), ttft, step)
     return found
 
 
-def _limit(load: Load, first: float, later: float, ttft_s: float, tpot_s: float) -> Infeasible:
+def closest(limits: Mapping[tuple[int, int], Alone]) -> Infeasible | None:
+    """Of the design that comes nearest to the SLO: what stops the best, not the first."""
+    best = max(limits.values(), key=lambda alone: alone.attained, default=None)
+    return None if best is None else best.limit
+
+
+def _alone(load: Load, every: float, first: float, later: float, ttft_s: float, tpot_s: float) -> Alone:
+    return Alone(_limit(load, every, first, later, ttft_s, tpot_s), every)
+
+
+def _limit(load: Load, every: float, first: float, later: float, ttft_s: float, tpot_s: float) -> Infeasible:
     needed = load.percentile_fraction
+    ttft_limit, e2e_limit = float(load.ttft_limit_s.item()), float(load.e2e_limit_s.item())
     if later < needed:
         return words.tpot_alone(tpot_s, float(load.tpot_limit_s.item()), needed)
     if first < needed:
-        limit = float(load.ttft_limit_s.item())
-        if ttft_s <= limit:
-            return words.e2e_alone(float(load.e2e_limit_s.item()), needed)
-        return words.ttft_alone(ttft_s, limit, needed)
+        if ttft_s > ttft_limit:
+            return words.ttft_alone(ttft_s, ttft_limit, needed)
+        if e2e_limit < NO_LIMIT_S:
+            return words.e2e_alone(e2e_limit, needed)
+        return words.ttft_share(first, ttft_limit, needed)
+    if every < needed:
+        return words.together_alone(every, first, later, needed)
     return words.memory_alone(float(load.context_tokens.item()))
 
 

@@ -14,8 +14,8 @@ from pdexplorer.steady.colocated_capacity import colocated_attainment, colocated
 from pdexplorer.steady.load import Load
 from pdexplorer.study import words
 from pdexplorer.study.basis import Basis
-from pdexplorer.study.candidates import Candidate, to_act_on
-from pdexplorer.study.limits import colocated_limits
+from pdexplorer.study.candidates import Candidate, missing_figure, to_act_on
+from pdexplorer.study.limits import closest, colocated_limits
 from pdexplorer.study.score import ColocatedScore, instance_weights
 from pdexplorer.study.space import Space
 from pdexplorer.study.whole_colocated import in_flight_at, whole_colocated
@@ -51,7 +51,7 @@ def size_colocated(space: Space, score: ColocatedScore | None, load: Load, basis
     cost = count * weight[:, None]
     merit = np.where(feasible, basis.merit(cost, carried), -np.inf)
     best = divmod(int(np.argmax(merit)), merit.shape[1])
-    limits_of = colocated_limits(score)
+    alone = colocated_limits(score)
     rows = []
     for i, instance in enumerate(space.colocated):
         for c, budget in enumerate(space.budgets):
@@ -75,11 +75,19 @@ def size_colocated(space: Space, score: ColocatedScore | None, load: Load, basis
                     )
                 )
             else:
-                limit = limits_of.get((i, c)) or basis.short(float(carried[i, c]), float(count[i, c]))
+                limit = (
+                    alone[i, c].limit
+                    if (i, c) in alone
+                    else basis.short(float(carried[i, c]), float(count[i, c]))
+                )
                 rows.append(Candidate("colocated", design, limit=limit))
     if not np.isfinite(merit[best]):
-        closest = divmod(int(np.argmax(carried * score.fits[:, :, 0, 0])), merit.shape[1])
-        limit = limits_of.get(closest) or basis.short(float(carried[closest]), float(count[closest]))
+        most = divmod(int(np.argmax(carried * whole.fits)), merit.shape[1])
+        if whole.fits.any():
+            limit = basis.short(float(carried[most]), float(count[most]))
+        else:
+            blocked = (row.limit for row in refused if row.limit is not None)
+            limit = missing_figure(blocked) or closest(alone) or words.nothing_fits()
         return SizedColocated(None, infeasible_outcome(limit), (*rows, *refused))
     engine, pool = space.scenario.engine, space.scenario.colocated
     i, c = best

@@ -15,8 +15,8 @@ from pdexplorer.steady.load import Load
 from pdexplorer.steady.split_designs import one_pair
 from pdexplorer.study import words
 from pdexplorer.study.basis import Basis
-from pdexplorer.study.candidates import Candidate, to_act_on
-from pdexplorer.study.limits import disaggregated_limits
+from pdexplorer.study.candidates import Candidate, missing_figure, to_act_on
+from pdexplorer.study.limits import closest, disaggregated_limits
 from pdexplorer.study.score import DisaggregatedScore, disaggregated_costs
 from pdexplorer.study.size_colocated import with_money_of
 from pdexplorer.study.space import Space
@@ -50,7 +50,7 @@ def size_disaggregated(
             empty = "prefill" if not space.prefill else "decode"
             score = to_act_on(r.limit for r in space.refused if r.fleet == empty) or words.nothing_fits()
         return SizedDisaggregated(None, infeasible_outcome(score), tuple(refused), {})
-    limits_of = disaggregated_limits(score)
+    alone = disaggregated_limits(score)
     choices = pool_choices(space, score, basis)
     best = best_pools(space, score, load, basis, choices)
     costs = disaggregated_costs(space, score, basis.per_dollar)[:, :, 0, 0]
@@ -68,7 +68,7 @@ def size_disaggregated(
             if chosen:
                 choice = best
             if choice is None or not choice.able:
-                limit = limits_of.get((p, d)) or _short(score, basis, p, d, space)
+                limit = alone[p, d].limit if (p, d) in alone else _short(score, basis, p, d, space)
                 rows.append(Candidate("disaggregated", design, limit=limit))
                 continue
             gpus = choice.prefill * prefill.gpus + choice.decode * decode.gpus
@@ -85,10 +85,10 @@ def size_disaggregated(
                 )
             )
     if best is None:
-        firsts = [row.limit for row in rows if row.limit is not None]
-        limit = next(
-            (x for x in firsts if x.limit in ("capacity", "budget")),
-            firsts[0] if firsts else words.nothing_fits(),
+        limits = [row.limit for row in rows if row.limit is not None]
+        blocked = (row.limit for row in refused if row.limit is not None)
+        limit = next((x for x in limits if x.limit in ("capacity", "budget")), None) or (
+            missing_figure(blocked) or closest(alone) or words.nothing_fits()
         )
         able = [choice for choice in choices.values() if choice.able]
         if able:

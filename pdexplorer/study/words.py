@@ -32,6 +32,11 @@ def percent(fraction: float) -> str:
     return f"{fraction:.0%}"
 
 
+def share(fraction: float) -> str:
+    """With a decimal: what is attained beside what is asked."""
+    return f"{number(fraction * 100.0)}%"
+
+
 def nothing_fits() -> Infeasible:
     return Infeasible("memory", "no instance of the accelerators on offer can hold this model")
 
@@ -60,6 +65,22 @@ def e2e_alone(limit_s: float, percentile: float) -> Infeasible:
         f"one request alone takes longer than the limit of {seconds(limit_s)} at "
         f"P{number(percentile * 100)}: "
         "no number of instances helps",
+    )
+
+
+def ttft_share(held: float, limit_s: float, percentile: float) -> Infeasible:
+    return Infeasible(
+        "ttft",
+        f"one request at a time, {share(held)} of requests reach their first token within "
+        f"{seconds(limit_s)}, not {share(percentile)}: no number of instances helps",
+    )
+
+
+def together_alone(held: float, first: float, later: float, percentile: float) -> Infeasible:
+    return Infeasible(
+        "ttft" if first <= later else "tpot",
+        f"one request at a time, {share(first)} of requests hold the TTFT limit and {share(later)} the TPOT "
+        f"limit, but only {share(held)} hold both, not {share(percentile)}: no number of instances helps",
     )
 
 

@@ -1,5 +1,7 @@
 """Where nothing can serve, the limit that is named is the one of the design that comes closest."""
 
+import pytest
+
 from pdexplorer.scenario.presets import load_presets
 from pdexplorer.scenario.scenario import Scenario
 from pdexplorer.scenario.settings import apply_settings
@@ -13,6 +15,48 @@ def test_a_figure_that_blocks_larger_instances_comes_before_what_does_not_fit_on
         assert side.infeasible is not None
         assert side.infeasible.limit == "missing_figure"
         assert "overrides.ascend_910b.scale_up_gb_per_s_per_direction" in side.infeasible.text
+
+
+HEAVY_TAILS = {
+    "model.name": "llama_3_1_70b",
+    "prefill.weight_format": "fp8",
+    "decode.weight_format": "fp8",
+    "prefill.accelerator": "h100_sxm",
+    "decode.accelerator": "h100_sxm",
+    "network.link": "roce_400",
+    "workload.input_tokens": "8000",
+    "workload.output_tokens": "300",
+    "workload.input_distribution": "heavy_tail",
+    "workload.output_distribution": "heavy_tail",
+    "slo.ttft_s": "2",
+    "slo.tpot_ms": "25",
+}
+
+
+@pytest.mark.parametrize("percentile", ["95", "96", "97"])
+def test_what_can_be_served_at_a_high_load_can_be_at_a_low_one(percentile: str) -> None:
+    """A long prompt takes most of the misses the SLO leaves; a decode pool with fewer takes the rest."""
+    for rate in ("1", "8", "20"):
+        changes = HEAVY_TAILS | {"slo.percentile": percentile, "workload.rate_per_s": rate}
+        answer = _evaluated(Scenario(), changes)
+        assert answer.disaggregated.feasible, rate
+        limits = [c.limit for c in answer.candidates if c.limit is not None]
+        assert not any(limit.limit == "kv_memory" for limit in limits)
+
+
+def test_the_best_design_says_why_none_can() -> None:
+    answer = _evaluated(Scenario(), HEAVY_TAILS | {"slo.percentile": "99"})
+    for side, name in ((answer.colocated, "tp"), (answer.disaggregated, "prefill_tp")):
+        limits = {c.design.get(name): c.limit for c in answer.candidates if c.limit is not None}
+        assert side.infeasible is not None
+        assert side.infeasible == limits[8]
+
+
+def test_without_a_limit_on_the_whole_request_none_is_named() -> None:
+    for percentile in ("95", "96", "97", "98", "99"):
+        for ttft in ("1", "1.5", "1.8", "2"):
+            answer = _evaluated(Scenario(), HEAVY_TAILS | {"slo.percentile": percentile, "slo.ttft_s": ttft})
+            assert not any(c.limit.limit == "e2e" for c in answer.candidates if c.limit is not None)
 
 
 def _evaluated(base: Scenario, changes: dict[str, str]) -> Evaluation:
