@@ -17,7 +17,6 @@ from pdexplorer.evidence.serving_predict import (
     Served,
     ServingNumbers,
     replay_serving,
-    wait_key,
     with_waits,
 )
 from pdexplorer.evidence.serving_setup import admission_steps, named_outlier
@@ -160,22 +159,23 @@ def _free(name: str) -> list[str]:
 
 
 def _fit_waits(known: References, leave_out: Sequence[tuple[str, str]]) -> tuple[dict[str, float], float]:
-    """Request overhead by engine and kind of fleet (s), and the share of the polling interval, from TTFT."""
+    """Request overhead by engine (s), and the share of the polling interval, from TTFT."""
     rows = [
         (point, raw.ttft_ms, point.measured_ttft_ms)
         for point, raw in zip(known.points, known.replays, strict=True)
         if raw.ttft_ms is not None
+        and point.colocated is not None
         and point.measured_ttft_ms
         and group_of(point) not in leave_out
         and not named_outlier(point)
     ]
-    keys = sorted({wait_key(point) for point in known.points})
+    keys = sorted({point.engine for point in known.points})
     if not rows:
         return dict.fromkeys(keys, _REQUEST_S), _ADMISSION_FRACTION
     replayed = np.array([ttft for _, ttft, _ in rows])
     # The interval is counted in steps as measured: their own error must not enter the share.
     poll = np.array([admission_steps(p, known.catalog) * (p.measured_tpot_ms or 0.0) for p, _, _ in rows])
-    which = np.array([keys.index(wait_key(point)) for point, _, _ in rows])
+    which = np.array([keys.index(point.engine) for point, _, _ in rows])
     measured = np.array([ttft for _, _, ttft in rows])
 
     def predict(theta: Floats) -> Floats:

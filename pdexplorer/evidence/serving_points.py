@@ -18,8 +18,11 @@ COLUMNS = ("silicon_data_source", "backend", "model_path", "system", "mode", "is
 NODE_GPUS = 8
 _STATED = re.compile(r"silicon_concurrency=(\d+)")
 _OWN_SWEEPS = "gap-analysis/"
-"""In the source of rows its authors measured themselves, with fixed lengths; the others are InferenceX dumps,
-whose client draws lengths uniformly from 0.8 of the nominal up to it and sends ten requests a slot.
+"""In the source of rows its authors measured themselves. Their lengths are nominal; a tenth of spread is
+assumed,
+which breaks the lockstep that equal lengths would keep for ever. The others are InferenceX dumps, whose
+client
+draws lengths uniformly from 0.8 of the nominal up to it and sends ten requests a slot.
 """
 _WHOLE_FLEET = "tp is the GPU count of a whole split fleet, not of an instance: the row says no parallelism"
 
@@ -45,8 +48,8 @@ class Pool:
 class ServingPoint:
     """One run. colocated, or prefill and decode, name the pools; problem says why a row determines no fleet.
 
-    concurrency is of the whole fleet. length_ratio: lengths are uniform from that share of the nominal to
-    it. notes: what was read otherwise than written. raw is the row as read.
+    concurrency is of the whole fleet. length_ratios: lengths are uniform between
+    these shares of the nominal. notes: what was read otherwise than written. raw is the row as read.
     """
 
     row: int
@@ -57,7 +60,7 @@ class ServingPoint:
     kv_format: str
     input_tokens: int
     output_tokens: int
-    length_ratio: float
+    length_ratios: tuple[float, float]
     concurrency: int
     colocated: Pool | None
     prefill: Pool | None
@@ -67,6 +70,11 @@ class ServingPoint:
     problem: str
     notes: tuple[str, ...]
     raw: Mapping[str, str]
+
+    @property
+    def own_sweep(self) -> bool:
+        """Whether the file's authors measured the run themselves; the others are from a public dump."""
+        return _OWN_SWEEPS in self.raw["silicon_data_source"]
 
     @property
     def mode(self) -> str:
@@ -135,7 +143,7 @@ def _parse(number: int, cells: Mapping[str, str], catalog: Catalog) -> ServingPo
         kv_format=_kv_format(engine, weight_format, accelerator, model, catalog),
         input_tokens=_whole(cells, "isl"),
         output_tokens=_whole(cells, "osl"),
-        length_ratio=1.0 if _OWN_SWEEPS in source else 0.8,
+        length_ratios=(0.9, 1.1) if _OWN_SWEEPS in source else (0.8, 1.0),
         concurrency=concurrency,
         colocated=colocated if not problem else None,
         prefill=prefill if not problem else None,

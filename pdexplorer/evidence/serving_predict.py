@@ -60,11 +60,6 @@ class Served:
     reason: str
 
 
-def wait_key(point: ServingPoint) -> str:
-    """Which request overhead a run has."""
-    return point.engine if point.decode is None else f"{point.engine} split"
-
-
 def shipped_numbers(catalog: Catalog) -> ServingNumbers:
     """The numbers of the catalogue."""
     waits = load_serving_waits()
@@ -88,7 +83,7 @@ def with_waits(point: ServingPoint, raw: Served, catalog: Catalog, numbers: Serv
     if raw.ttft_ms is None or raw.tpot_ms is None:
         return raw
     wait = numbers.admission_fraction * admission_steps(point, catalog) * raw.tpot_ms
-    ttft = raw.ttft_ms + 1e3 * numbers.request_s[wait_key(point)] + wait
+    ttft = raw.ttft_ms + 1e3 * numbers.request_s[point.engine] + wait
     several = predicts_several_tokens(point)
     return Served(ttft, raw.tpot_ms / TOKENS_PER_STEP if several else raw.tpot_ms, "")
 
@@ -182,7 +177,7 @@ def _disaggregated(
 
 
 def closed_loop_requests(point: ServingPoint, concurrency: int) -> Requests:
-    """Requests of a run, lengths uniform from length_ratio of the nominal up to it. Long runs are cut to
+    """Requests of a run, lengths uniform between length_ratios of the nominal. Long runs are cut to
     fewer
     rounds, which `_means` weighs as all.
     """
@@ -190,7 +185,8 @@ def closed_loop_requests(point: ServingPoint, concurrency: int) -> Requests:
     draws = np.random.default_rng(_SEED)
 
     def lengths(nominal: int) -> NDArray[np.int64]:
-        return draws.integers(max(int(nominal * point.length_ratio), 1), nominal + 1, count)
+        low, high = (int(nominal * ratio) for ratio in point.length_ratios)
+        return draws.integers(max(low, 1), high + 1, count)
 
     zeros = np.zeros(count)
     return Requests(
@@ -224,6 +220,6 @@ def _means(records: Mapping[str, NDArray[np.float64]], concurrency: int) -> Serv
 def _configuration(point: ServingPoint) -> tuple[object, ...]:
     return (
         *(point.engine, point.accelerator, point.model, point.weight_format, point.kv_format),
-        *(point.input_tokens, point.output_tokens, point.length_ratio, point.concurrency),
+        *(point.input_tokens, point.output_tokens, point.length_ratios, point.concurrency),
         *(point.colocated, point.prefill, point.decode, point.problem),
     )

@@ -68,8 +68,7 @@ def admission_steps(point: ServingPoint, catalog: Catalog) -> int:
     of 20
     iterations for Llama-70B at 1k/1k below TP 8, and batching waits of DeepSeek's configurations.
     """
-    own_sweep = point.length_ratio == 1.0
-    if own_sweep or point.colocated is None:
+    if point.own_sweep or point.colocated is None:
         return 0
     if point.engine == "sglang" and catalog.accelerators[point.accelerator].family == "blackwell":
         return 30 if point.concurrency >= 16 else 10
@@ -86,7 +85,7 @@ def named_outlier(point: ServingPoint) -> str:
     """Why a run is an outlier of its own file, or nothing. Told by configuration; such rows are scored,
     not fitted.
     """
-    own_sweep = point.length_ratio == 1.0
+    own_sweep = point.own_sweep
     if (point.model, point.accelerator, point.concurrency) == ("gpt_oss_120b", "h100_sxm", 512):
         return "TTFT of minutes and the TPOT of a handful in flight: the server admitted far fewer than 512"
     if own_sweep and point.model == "qwen3_235b_a22b":
@@ -95,4 +94,6 @@ def named_outlier(point: ServingPoint) -> str:
         return "TPOT five times that of one request as soon as two are in flight, falling again later"
     if own_sweep and point.engine == "trtllm" and point.model.startswith("deepseek"):
         return "TPOT of 85 to 92 ms whatever the batch, three times that of the same configuration elsewhere"
+    if point.engine == "sglang" and "measured=2025-11-10" in point.raw["silicon_data_source"]:
+        return "TTFT ten times that of the same configuration in later runs, at the same TPOT"
     return ""

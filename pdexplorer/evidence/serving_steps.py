@@ -100,7 +100,7 @@ def _block(
     own = [points[row] for row in rows]
     ttft = np.array([replays[row].ttft_ms for row in rows], dtype=float)
     tpot = np.array([replays[row].tpot_ms for row in rows], dtype=float)
-    output = np.array([p.output_tokens * (1 + p.length_ratio) / 2 for p in own])
+    output = np.array([p.output_tokens * sum(p.length_ratios) / 2 for p in own])
     several = np.array([TOKENS_PER_STEP if predicts_several_tokens(p) else 1.0 for p in own])
     setup = SETUPS[first.engine]
     block = RunBlock(
@@ -109,7 +109,7 @@ def _block(
         group=group_of(first),
         prefill_first=setup.chunking == "prefill_first",
         budget_tokens=float(setup.chunk_tokens * pool.attention_dp),
-        input_tokens=np.array([p.input_tokens * (1 + p.length_ratio) / 2 for p in own]),
+        input_tokens=np.array([p.input_tokens * sum(p.length_ratios) / 2 for p in own]),
         output_tokens=output,
         concurrency=np.array([_each(p) for p in own]),
         decoding_fraction=tpot * (output - 1) / (tpot * (output - 1) + ttft),

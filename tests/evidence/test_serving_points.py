@@ -1,0 +1,97 @@
+"""Rows of serving.csv: what is read from an inconsistent configuration, never from a measured time."""
+
+from pathlib import Path
+
+import pytest
+
+from pdexplorer.evidence.serving_points import ServingPoint, parse_serving, read_serving
+
+REFERENCE = Path(__file__).parents[1] / "reference" / "serving.csv"
+
+ROW = {
+    "silicon_data_source": "2026-04-06.csv; silicon_concurrency=16",
+    "backend": "sglang",
+    "model_path": "deepseek-ai/DeepSeek-R1",
+    "system": "b200_sxm",
+    "mode": "agg",
+    "isl": "1024",
+    "osl": "1024",
+    "gemm_quant_mode": "fp8",
+    "moe_quant_mode": "fp8_block",
+    "batch_size": "16",
+    "tp_size": "8",
+    "pp_size": "1",
+    "attention_dp_size": "1",
+    "moe_tp_size": "8",
+    "moe_ep_size": "1",
+    "silicon_ttft_ms": "200",
+    "silicon_tpot_ms": "10",
+}
+
+
+def point(**cells: str) -> ServingPoint:
+    return parse_serving(1, {**ROW, **cells})
+
+
+def test_tp_times_ep_over_the_same_gpus_is_not_a_larger_instance() -> None:
+    pool = point(tp_size="64", moe_tp_size="8", moe_ep_size="8").colocated
+    assert pool is not None
+    assert (pool.tp, pool.ep, pool.attention_dp, pool.gpus) == (8, 8, 1, 8)
+    pool = point(tp_size="1", attention_dp_size="16", moe_tp_size="4", moe_ep_size="4").colocated
+    assert pool is not None
+    assert (pool.tp, pool.ep, pool.attention_dp) == (1, 4, 4)
+
+
+def test_a_split_fleet_exported_as_one_instance_is_refused_with_the_reason() -> None:
+    refused = point(tp_size="72", moe_tp_size="72", system="gb200")
+    assert refused.colocated is None
+    assert "whole split fleet" in refused.problem
+
+
+def test_concurrency_is_the_stated_one_or_what_the_ranks_hold() -> None:
+    assert point().concurrency == 16
+    unstated = point(
+        silicon_data_source="x",
+        batch_size="4",
+        attention_dp_size="8",
+        tp_size="1",
+        moe_ep_size="8",
+        moe_tp_size="1",
+    )
+    assert unstated.concurrency == 32
+
+
+def test_a_fleet_wide_concurrency_is_shared_by_its_instances() -> None:
+    row = {"model_path": "nvidia/Qwen3-32B-NVFP4", "backend": "trtllm", "gemm_quant_mode": "nvfp4"}
+    shared = point(
+        **row, tp_size="2", moe_tp_size="1", batch_size="4", silicon_data_source="silicon_concurrency=128"
+    )
+    assert shared.colocated is not None
+    assert shared.colocated.instances == 32
+
+
+def test_disaggregated_rows_need_worker_counts() -> None:
+    assert "worker counts" in point(mode="disagg", prefill_tp_size="4", decode_tp_size="8").problem
+
+
+@pytest.mark.parametrize(("key", "value"), [("isl", "many"), ("silicon_ttft_ms", "-1"), ("system", "z99")])
+def test_a_broken_row_is_named_on_one_line(key: str, value: str) -> None:
+    with pytest.raises(ValueError, match=r"^row 1: ") as error:
+        point(**{key: value})
+    assert "\n" not in str(error.value)
+
+
+def test_every_reference_row_is_read() -> None:
+    points = read_serving(REFERENCE)
+    assert {p.mode for p in points} == {"agg", "disagg"}
+    assert sum(1 for p in points if p.problem) == 2
+
+
+def test_reading_does_not_depend_on_measured_times() -> None:
+    slow = point(silicon_ttft_ms="2e5", silicon_tpot_ms="999")
+    fast = point()
+    assert (slow.colocated, slow.concurrency, slow.problem) == (
+        fast.colocated,
+        fast.concurrency,
+        fast.problem,
+    )
