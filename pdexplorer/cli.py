@@ -12,6 +12,7 @@ from typing import NoReturn
 from pdexplorer import MODEL_VERSION
 from pdexplorer.cli_accuracy import add_accuracy, run_accuracy
 from pdexplorer.cli_export import add_export
+from pdexplorer.export.named_errors import naming
 
 _BAD_INPUT = 2
 _INTERRUPTED = 130
@@ -141,7 +142,9 @@ def _catalog(arguments: argparse.Namespace) -> None:
 
         if not arguments.files:
             raise ValueError("catalog fit needs FILES: CSV files of measured step times")
-        return fit_catalog(arguments.files, arguments.out)
+        with naming(arguments.out or "standard output"):
+            fit_catalog(arguments.files, arguments.out)
+        return
     if arguments.files or arguments.out:
         raise ValueError("catalog: FILES and --out go with `catalog fit`")
     catalog(arguments.kind, as_json=arguments.json)
@@ -157,6 +160,11 @@ def _steptime(arguments: argparse.Namespace) -> None:
     from pdexplorer.cli_steptime import steptime
 
     steptime(arguments.points, arguments.overhead, arguments.out)
+
+
+def _accuracy(arguments: argparse.Namespace) -> None:
+    with naming(arguments.out or "standard output"):
+        run_accuracy(arguments)
 
 
 def _export(arguments: argparse.Namespace) -> None:
@@ -180,7 +188,7 @@ _COMMANDS: dict[str, Callable[[argparse.Namespace], int | None]] = {
     "catalog": _catalog,
     "model": _model,
     "steptime": _steptime,
-    "accuracy": run_accuracy,
+    "accuracy": _accuracy,
     "export": _export,
     "app": _app,
 }

@@ -177,11 +177,14 @@ def test_step_points_without_a_prediction_are_counted(shell: Shell, tmp_path: Pa
         ),
         ("export", "short_chat_h100", "--memo", "/dev/full"),
         ("steptime", "{folder}/points.csv", "--out", "/dev/full"),
+        ("accuracy", "{reference}", "--out", "/dev/full"),
+        ("catalog", "fit", "{reference}", "--out", "/dev/full"),
     ],
 )
 def test_a_full_disk_is_told_with_the_file(shell: Shell, tmp_path: Path, arguments: tuple[str, ...]) -> None:
     (tmp_path / "points.csv").write_text(POINTS + "h100_sxm,qwen3_8b,prefill,1,2048,\n")
-    status, _, err = shell(*(argument.format(folder=tmp_path) for argument in arguments))
+    reference = Path(__file__).parent / "reference" / "step_times.csv"
+    status, _, err = shell(*(a.format(folder=tmp_path, reference=reference) for a in arguments))
     assert status == 2
     assert err == "pdexplorer: /dev/full: No space left on device\n"
 
