@@ -33,10 +33,10 @@ SLIDERS = (
     "slo.ttft_s",
     "slo.tpot_ms",
 )
-_SCAN = 11
+_SCAN = 9
 _FINE = 4
 _SCAN_ITERATIONS = 7
-_CLASSES = 8
+_CLASSES = 6
 
 
 def gains(

@@ -18,7 +18,7 @@ from pdexplorer.study.space import design_space
 Array = NDArray[np.float64]
 
 _ITERATIONS = 8
-_CLASSES = 8
+_CLASSES = 6
 
 
 @dataclass(frozen=True, eq=False)

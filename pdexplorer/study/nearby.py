@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pdexplorer.infeasible import Infeasible
-from pdexplorer.steady.load import Load, load_of, single_precision
+from pdexplorer.steady.load import LOAD_AXES, Load, load_of, single_precision
 from pdexplorer.steady.split_designs import Wire
 from pdexplorer.study.score import (
     MANY_CELLS,
@@ -45,14 +45,13 @@ def nearby_costs(
     thin = {key: _thinned(value, rows, columns) for key, value in axes.items()}
     few = single_precision(load_of(space.scenario, thin, points))
     first, second = np.full((1, 1), np.inf), np.full((1, 1), np.inf)
-    one = score_colocated(space, few, _ITERATIONS)
-    if one is not None:
+    varied = [value.shape for key, value in axes.items() if key in LOAD_AXES]
+    if np.prod(np.broadcast_shapes((1, 1), *varied)) <= MANY_CELLS:
+        first = colocated_cost(space, score_colocated(space, load, iterations), per_dollar)
+    elif (one := score_colocated(space, few, _ITERATIONS)) is not None:
         weight = instance_weights(space, space.colocated, per_dollar)[:, None, None, None]
         coarse = np.where(one.fits, weight / one.rate_per_s, np.inf)
         first = np.full(_varied(coarse, shape), np.inf)
-        if first.size <= MANY_CELLS:
-            first = colocated_cost(space, score_colocated(space, load, iterations), per_dollar)
-            coarse = np.full_like(coarse, np.inf)
         for (i, c), at in _pairs(coarse, rows, columns, first.shape):
             part = replace(
                 space,
