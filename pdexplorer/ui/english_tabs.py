@@ -5,7 +5,6 @@ from collections.abc import Mapping
 ENGLISH_TABS: Mapping[str, str] = {
     "tab.simulation": "Simulation",
     "tab.candidates": "Candidates",
-    "tab.sources": "Sources",
     "simulation.about": "Replays single requests through both fleets as sized above, event by event; every "
     "number here is *simulated*.",
     "simulation.source": "Requests",
@@ -160,4 +159,40 @@ ENGLISH_TABS: Mapping[str, str] = {
     "tab.payback": "Payback",
     "tab.faults": "Faults",
     "tab.published": "Published results",
+    "tab.methodology": "Methodology",
+    "method.formulas": "Formulas with this scenario's numbers, estimated",
+    "method.what": "What",
+    "method.formula": "Formula",
+    "method.numbers": "Numbers",
+    "formula.kv": "KV of a mean request",
+    "formula.transfer": "One transfer alone",
+    "formula.decode": "Time per output token",
+    "formula.ttft": "Time to first token, means",
+    "formula.cost": "Cost of a request",
+    "formula.ratio": "Cost ratio",
+    "formula.price": "Price of an accelerator",
+    "method.accuracy": "Accuracy: predicted over measured step times and serving runs",
+    "method.accuracy_about": "Measured on {measured} with model version {version}. Held out: no number was "
+    "fitted to those rows.",
+    "method.accuracy_alt": "Predicted over measured times of {count} rows, around the line of equality.",
+    "method.file": "Data",
+    "method.split": "Group",
+    "method.quantity": "Quantity",
+    "method.held_out": "Held out",
+    "method.rows": "Rows",
+    "method.median": "Median error",
+    "method.p90": "P90 error",
+    "method.measured": "Measured (ms)",
+    "method.predicted": "Predicted (ms)",
+    "method.left_out": "Not modelled",
+    "method.left_out_1": "Speculative decoding and multi-token prediction, LoRA, multimodal encoders.",
+    "method.left_out_2": "Quality effects of number formats.",
+    "method.left_out_3": "Software faults and operations: handshake bugs, restarts, autoscaling. Many of "
+    "the reported failures were these.",
+    "method.left_out_4": "Hybrid routing on the first screen: it is judged by replay only.",
+    "method.left_out_5": "The host: CPU contention, tokenisation, the client's own network; thermal and "
+    "power throttling.",
+    "method.left_out_6": "In the estimate: prefix caches that fill up and evict.",
+    "method.left_out_7": "Prices beyond a list price of the day or the purchase formula: discounts and "
+    "commitments are yours to set.",
 }

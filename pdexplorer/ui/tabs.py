@@ -11,6 +11,7 @@ from pdexplorer.ui.compare_tab import compare_tab
 from pdexplorer.ui.language import set_in_address
 from pdexplorer.ui.latency_tab import latency_tab
 from pdexplorer.ui.load_tab import load_tab
+from pdexplorer.ui.methodology_tab import methodology_tab
 from pdexplorer.ui.pairs_tab import pairs_tab
 from pdexplorer.ui.payback_tab import payback_tab
 from pdexplorer.ui.presets_tab import presets_tab
@@ -19,7 +20,6 @@ from pdexplorer.ui.sensitivity_tab import sensitivity_tab
 from pdexplorer.ui.share_tab import share_tab
 from pdexplorer.ui.simulation_tab import simulation_tab
 from pdexplorer.ui.sizing_tab import batch_tab, sizing_tab
-from pdexplorer.ui.sources_tab import sources_tab
 from pdexplorer.ui.texts import language, text
 
 # The first is open on a bare visit, so it must cost nothing until it is asked something.
@@ -37,7 +37,7 @@ TABS: Mapping[str, Tab] = {
     "faults": lambda answer, presets: faults_tab(answer),
     "published": lambda answer, presets: published_tab(answer),
     "candidates": lambda answer, presets: candidates_tab(answer),
-    "sources": lambda answer, presets: sources_tab(answer),
+    "methodology": lambda answer, presets: methodology_tab(answer),
     "compare": compare_tab,
     "presets": presets_tab,
     "share": share_tab,

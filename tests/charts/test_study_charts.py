@@ -1,5 +1,6 @@
 import numpy as np
 
+from pdexplorer.charts.accuracy import accuracy_frame
 from pdexplorer.charts.lines import fleet_lines, line_frame
 from pdexplorer.charts.template import to_template
 from pdexplorer.charts.time_bars import time_bars, time_frame
@@ -30,3 +31,10 @@ def test_an_end_without_a_gain_draws_no_bar_and_the_break_even_line_stands_at_on
     assert frame["start"].tolist() == [1.4, 1.0]
     spec = to_template(tornado(frame, x_title="x", tried_title="t", low="lower", high="higher"))
     assert len(spec["layer"]) == 2
+
+
+def test_the_line_of_equality_spans_what_was_measured_and_predicted():
+    frame = accuracy_frame([("step", 2.0, 3.0, "a"), ("step", 8.0, 5.0, "b"), ("step", 0.0, 1.0, "c")])
+    assert list(frame["row"]) == ["point", "point", "line", "line"]
+    assert frame.query("row == 'line'")["measured"].tolist() == [2.0, 8.0]
+    assert accuracy_frame([]).empty

@@ -202,7 +202,7 @@ def test_simulation_runs_on_request_and_goes_stale():
     ("tab", "frames"),
     [
         ("candidates", 1),
-        ("sources", 2),
+        ("methodology", None),
         ("share", 0),
         ("presets", 1),
         ("compare", 0),
@@ -213,7 +213,8 @@ def test_simulation_runs_on_request_and_goes_stale():
 )
 def test_other_tabs_work_only_while_open(tab, frames):
     assert not visit().dataframe
-    assert len(visit(view=tab).dataframe) == frames
+    found = len(visit(view=tab).dataframe)
+    assert found == frames if frames is not None else found >= 3
 
 
 def test_a_pasted_trace_is_replayed_and_a_broken_one_refused():

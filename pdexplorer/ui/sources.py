@@ -14,7 +14,7 @@ from pdexplorer.ui.overrides import figure_label
 from pdexplorer.ui.texts import text
 
 
-def sources_tab(answer: Answered) -> None:
+def sources(answer: Answered) -> None:
     """What the answer rests on, then the catalogue's figures of everything the scenario names."""
     scenario, evaluation, catalog = answer.scenario, answer.evaluation, answer.catalog
     st.caption(text("sources.about"))

@@ -1,0 +1,71 @@
+"""How the numbers come about: formulas with this scenario's numbers, accuracy, sources, what is left out."""
+
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from pdexplorer.charts.accuracy import COLUMNS, accuracy_frame, accuracy_scatter
+from pdexplorer.charts.template import to_template
+from pdexplorer.evidence.methodology import load_accuracy, methodology_rows
+from pdexplorer.ui.answer import Answered
+from pdexplorer.ui.formats import percent
+from pdexplorer.ui.formulas import formulas
+from pdexplorer.ui.sources import sources
+from pdexplorer.ui.studies import table
+from pdexplorer.ui.texts import language, text
+
+_LEFT_OUT = 7
+
+
+def methodology_tab(answer: Answered) -> None:
+    """Four parts, from formulas to what is not modelled."""
+    st.markdown(f"**{text('method.formulas')}**")
+    columns = [text(f"method.{name}") for name in ("what", "formula", "numbers")]
+    table([dict(zip(columns, row, strict=True)) for row in formulas(answer)], height="content")
+    _accuracy()
+    sources(answer)
+    st.markdown(f"**{text('method.left_out')}**")
+    st.markdown("\n".join(f"- {text(f'method.left_out_{n}')}" for n in range(1, _LEFT_OUT + 1)))
+
+
+def _accuracy() -> None:
+    try:
+        stored, rows = load_accuracy(), methodology_rows()
+    except FileNotFoundError:
+        return  # a checkout in which the errors have not been measured yet
+    st.markdown(f"**{text('method.accuracy')}**")
+    st.caption(text("method.accuracy_about", measured=stored.measured, version=stored.model_version))
+    table(
+        [
+            {
+                text("method.file"): error.file,
+                text("method.split"): error.split,
+                text("method.quantity"): error.quantity,
+                text("method.held_out"): error.held_out,
+                text("method.rows"): error.rows,
+                text("method.median"): percent(error.median),
+                text("method.p90"): percent(error.p90),
+            }
+            for error in stored.errors
+        ],
+        height=300,
+    )
+    points = [
+        (row.quantity, row.measured_ms, row.predicted_ms, f"{row.model}, {row.system}, {row.engine}")
+        for row in rows
+    ]
+    st.vega_lite_chart(
+        accuracy_frame(points),
+        _template(language()),
+        alt=text("method.accuracy_alt", count=len(points)),
+        key="chart.accuracy",
+    )
+
+
+@st.cache_resource(max_entries=4, show_spinner=False)
+def _template(language: str) -> dict[str, Any]:
+    empty = pd.DataFrame({column: [] for column in COLUMNS})
+    return to_template(
+        accuracy_scatter(empty, x_title=text("method.measured"), y_title=text("method.predicted"))
+    )
