@@ -1,6 +1,6 @@
 """What a trace file brings into a scenario, and what has to be said about it."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from pdexplorer.scenario.scenario import Scenario
@@ -68,9 +68,16 @@ def replayed(scenario: Scenario, file: str, window_s: tuple[float, float] | None
     if not file.strip():
         raise ValueError("--trace is empty: allowed is the path of a trace file (CSV or JSON lines)")
     trace = read_trace(file, window_s)
-    return _filled(
-        scenario, file, trace, ("trace" if trace.timed else scenario.workload.arrivals, "trace", "trace")
+    arrivals = "trace" if trace.timed else scenario.workload.arrivals
+    found = _filled(scenario, file, trace, (arrivals, "trace", "trace"))
+    if window_s is None:
+        return found
+    whole = read_trace(file)  # a scenario names a file, not a part of it
+    note = (
+        f"fleets are sized for the lengths of the whole file, {whole.input_tokens.mean():,.0f} in and "
+        f"{whole.output_tokens.mean():,.0f} out on average"
     )
+    return replace(found, notes=(*found.notes, note))
 
 
 def _filled(scenario: Scenario, file: str, trace: Requests, kinds: tuple[str, str, str]) -> Traced:

@@ -72,6 +72,14 @@ def test_prefix_hits_that_are_not_the_traces_are_said(shell: Shell, azure: str, 
     assert "has no prefix data" in memo.read_text()
 
 
+def test_a_window_has_its_own_rate_and_the_lengths_of_the_file(shell: Shell, azure: str) -> None:
+    arguments = ("simulate", "rag_h100", "--trace", azure, "--window", "10:20", "--fleet", "colocated")
+    notes = answer(shell, *arguments)["trace"]["notes"]
+    assert "fleets are sized for the trace's mean rate of 1/s" in notes
+    assert "prompt lengths are the trace's, 514 tokens on average" in notes
+    assert "fleets are sized for the lengths of the whole file, 520 in and 40 out on average" in notes
+
+
 def test_rows_left_out_are_counted(shell: Shell, tmp_path: Path) -> None:
     file = tmp_path / "burst.csv"
     rows = (f"{5 * second},m,400,{0 if second in (3, 7) else 20},420,log\n" for second in range(20))

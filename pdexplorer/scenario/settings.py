@@ -126,6 +126,9 @@ def _accept(key: str, value: Any, catalog: Catalog) -> Any:
         return None
     if key.startswith(("overrides.", "money.usd_per_hour.")) or key in ("overrides", "money.usd_per_hour"):
         return family_value(key, value, catalog)
+    within = [name for name in keys() if name.startswith(f"{key}.")]
+    if within:
+        raise ValueError(f"no such key (close: {', '.join(within[:3])})")
     if key not in keys():
         raise ValueError(f"no such key{close_names(key, [*keys(), *key_families()])}")
     return checked_value(keys()[key], value, catalog)

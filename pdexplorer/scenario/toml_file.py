@@ -64,8 +64,11 @@ def _text(key: str, value: Any, where: str) -> str:
         name = shown(key)
         raise ValueError(f"{where}: {name} is an array of tables; write [{name}] once, not [[{name}]]")
     known = keys().get(key)
-    if known is not None and known.type != "names":
-        raise ValueError(f"{where}: {shown(key)} is a list: allowed is {known.allowed}")
+    nested = any(isinstance(part, list) for part in value)
+    if known is not None and (known.type != "names" or nested):
+        raise ValueError(
+            f"{where}: {shown(key)} is a list{' of lists' if nested else ''}: allowed is {known.allowed}"
+        )
     return ",".join(_text(key, part, where) for part in value)
 
 

@@ -24,6 +24,7 @@ def refusal(key: str, value: object) -> str:
     ("key", "value", "says"),
     [
         ("workload.inptu_tokens", "1", "workload.input_tokens"),
+        ("slo", "1", "close: slo.ttft_s, slo.tpot_ms"),
         ("input_tokens", "1", "workload.input_tokens"),
         ("prefill", "h100_sxm", "no such key"),
         ("workload.input_tokens", "0", "from 1 to 2,000,000 tokens"),

@@ -16,6 +16,10 @@ from pdexplorer.scenario.presets import read_scenario, read_titled
         ("slo = [{ttft_s = 1}]", "slo is an array of tables; write [slo]"),
         ('"slo.ttft_s" = 3\n[slo]\nttft_s = 1', "slo.ttft_s: set twice"),
         ("[slo]\nttft_s = [1]", "slo.ttft_s is a list: allowed is a number"),
+        (
+            '[compare]\naccelerators = [["h100_sxm"]]',
+            "compare.accelerators is a list of lists: allowed is ids",
+        ),
         ("title = 3\n[slo]\nttft_s = 1", "title = 3"),
         ('[model]\nname = "zzz"', "pdexplorer catalog models lists them"),
     ],
