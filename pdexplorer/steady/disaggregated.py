@@ -30,6 +30,8 @@ _INGRESS_BUSY = 0.8
 """A decode instance online takes no more than keeps its ingress this busy: beyond, transfers queue without
 bound.
 """
+_ALMOST_NONE = 1e-12
+"""In flight: less than any load that is asked leaves on an instance."""
 _FIRST_DECODE_STEPS = 1.5
 """A request that arrives waits on average half a running step, then takes its own."""
 
@@ -166,7 +168,7 @@ def demand_per_s(designs: DisaggregatedDesigns, decode: DecodeFlow) -> Array:
 def decode_at(designs: DisaggregatedDesigns, rate_per_s: Array, instances: Array) -> DecodeFlow:
     """One decode instance of a pool of that many at a rate each; clamps at the batch limit."""
     shape = np.broadcast_shapes((1, len(designs.decode.gpus), 1, 1), np.shape(rate_per_s))
-    low, high = np.full(shape, 1e-6), np.full(shape, designs.max_batch)
+    low, high = np.full(shape, _ALMOST_NONE), np.full(shape, designs.max_batch)
 
     def carried(in_flight: Array) -> Array:
         return decode_flow(designs, in_flight, instances).rate_per_s

@@ -40,7 +40,7 @@ def fleet_flow(
         flow = at(in_flight)
         return np.asarray(np.minimum(flow.decode.rate_per_s * n_d * residence_s(designs, flow), 1e12))
 
-    low, high = np.full(n_d.shape, 1e-9), np.full(n_d.shape, designs.max_batch)
+    low, high = np.full(n_d.shape, 1e-12), np.full(n_d.shape, designs.max_batch)
     return at(meet(requests, np.full(n_d.shape, demand), low, high))
 
 

@@ -10,7 +10,6 @@ from pdexplorer.steady.colocated_capacity import (
     colocated_capacity,
     colocated_load,
     colocated_wait,
-    in_flight_bounds,
 )
 from pdexplorer.steady.solve import meet
 from pdexplorer.study.basis import Basis
@@ -18,6 +17,8 @@ from pdexplorer.study.score import ColocatedScore
 
 Array = NDArray[np.float64]
 
+_ALMOST_NONE = 1e-12
+"""In flight: less than any load that is asked leaves on an instance."""
 _ROUNDS = 4
 """Of growing a fleet whose instances carry less in their whole number than they do unrounded."""
 
@@ -65,7 +66,6 @@ def in_flight_at(designs: ColocatedDesigns, per_instance: float, instances: Arra
     Above the largest load that holds the limits the rate need not rise with the requests in flight: where
     decodes fill the token budget a prompt has none left.
     """
-    low, _ = in_flight_bounds(designs)
 
     def carried(in_flight: Array) -> Array:
         flow = colocated_flow(designs, in_flight)
@@ -73,5 +73,5 @@ def in_flight_at(designs: ColocatedDesigns, per_instance: float, instances: Arra
             return flow.rate_per_s
         return colocated_load(designs, flow, colocated_wait(designs, flow, instances))
 
-    high = np.full(designs.shape, most)
-    return meet(carried, np.full(designs.shape, per_instance), np.minimum(low * 1e-3, 0.5 * high), high)
+    low, high = np.full(designs.shape, _ALMOST_NONE), np.full(designs.shape, most)
+    return meet(carried, np.full(designs.shape, per_instance), low, high)

@@ -68,6 +68,16 @@ def test_given_fleets_asked_too_much_say_what_they_carry(changes: dict[str, str]
     assert answer.verdict.decision == "infeasible"
 
 
+def test_the_least_load_is_served_as_asked_by_the_smallest_fleets() -> None:
+    answer = _evaluated("rag_h100", {"workload.rate_per_s": "1e-6"})
+    one, other = answer.colocated, answer.disaggregated
+    for side in (one, other):
+        assert side.throughput_per_s == pytest.approx(1e-6, rel=1e-6)
+    assert one.cost_usd_per_hour is not None
+    assert other.cost_usd_per_hour is not None
+    assert answer.verdict.ratios.cost == pytest.approx(one.cost_usd_per_hour / other.cost_usd_per_hour)
+
+
 def test_a_budget_below_one_instance_names_what_it_does_not_pay_for() -> None:
     answer = _evaluated("rag_h100", {"compare.basis": "most_goodput", "compare.budget_usd_per_hour": "0.01"})
     assert answer.colocated.infeasible is not None

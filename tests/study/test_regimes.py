@@ -26,7 +26,8 @@ def found(evaluation: Evaluation) -> Regimes:
 def test_goodput_follows_the_rate_when_idle_and_is_lost_in_overload(found: Regimes) -> None:
     for fleet in ("colocated", "disaggregated"):
         rows = [row for row in found.rows if row.fleet == fleet]
-        assert rows[0].goodput_per_s == pytest.approx(rows[0].rate_per_s, rel=0.02)
+        # Idle, only the longest prompts miss: no more than the SLO leaves.
+        assert rows[0].goodput_per_s == pytest.approx(rows[0].rate_per_s, rel=0.05)
         assert rows[-1].attainment_fraction < 0.95
         assert all(row.goodput_per_s <= row.rate_per_s for row in rows)
 
