@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from pdexplorer.metrics.outcome import Percentiles
 from pdexplorer.steady.load import Load
+from pdexplorer.steady.tails import weibull_of
 from pdexplorer.workload.normal import normal_quantile
 
 Array = NDArray[np.float64]
@@ -32,12 +33,16 @@ def latency_draws(
     mean_wait_s: float,
     step_s: float,
     interference_s: float,
-    variance: float,
+    variance: float | Array,
     wobble_s: float,
     ceiling_s: float,
     late_s: Array,
+    wait_cv2: float = 1.0,
 ) -> Latencies:
-    """Every class at a grid of its prompt lengths, waits and interference; low-discrepancy, so repeatable."""
+    """Every class at a grid of its prompt lengths, waits and interference; low-discrepancy, so repeatable.
+
+    variance: of the interference, times a request's steps; by class (classes, 1), or one for all.
+    """
     index = np.arange(_NODES)
     u_wait = (index + 0.5) / _NODES
     u_tpot = ((index * 0.6180339887498949) + 0.5) % 1.0
@@ -46,7 +51,8 @@ def latency_draws(
     size = service_s[:, None] * (low + (high - low) * u_size)
     conditional = mean_wait_s / max(wait_share, 1e-12)
     rest = np.clip((1.0 - u_wait) / max(wait_share, 1e-12), 1e-9, 1.0)
-    ttft = after_s + size - conditional * np.log(rest)
+    tail, scale = (float(x) for x in weibull_of(wait_cv2))
+    ttft = after_s + size + conditional * scale * (-np.log(rest)) ** (1.0 / tail)
     steps = np.maximum(load.decode_steps[:, 0, 0], 1.0)[:, None]
     shift = 3.0 * np.sqrt(0.5) * wobble_s + 1e-7
     mean = interference_s + shift

@@ -11,7 +11,12 @@ from pdexplorer.metrics.money import FleetPrice
 from pdexplorer.metrics.outcome import Outcome, Percentiles
 from pdexplorer.physics.fleet import ColocatedFleet, DisaggregatedFleet
 from pdexplorer.steady.colocated import ColocatedDesigns, ColocatedFlow, colocated_flow
-from pdexplorer.steady.colocated_capacity import colocated_attainment, colocated_wait
+from pdexplorer.steady.colocated_capacity import (
+    ColocatedWait,
+    colocated_attainment,
+    colocated_wait,
+    interference,
+)
 from pdexplorer.steady.disaggregated import DisaggregatedFlow
 from pdexplorer.steady.load import Load
 from pdexplorer.steady.pool import spread_batch
@@ -32,15 +37,12 @@ def colocated_outcome(
     attained = float(colocated_attainment(designs, flow, wait)[0].item())
     rate = fleet.instances * _one(flow.rate_per_s)
     spread = _one(spread_batch(load, in_flight, count))
-    weight = load.weight
-    events = _one(flow.rate_per_s) * _one(flow.tpot_s)
-    interference = flow.interference_s[:, 0, 0, 0, 0]
-    mean = events * float((weight * interference).sum())
-    variance = events * float((weight * interference**2).sum())
+    mean, variance = _interference(designs, flow, wait)
     ceiling = _one(flow.mixed_s) if designs.alone_s is None else np.inf
     latencies = latency_draws(
         load, flow.service_s[:, 0, 0, 0, 0], _one(wait.after_s), _one(wait.share), _one(wait.mean_s),
-        _one(flow.step_s), mean, variance, _one(flow.slope_s) * spread, ceiling, np.zeros(len(weight)),
+        _one(flow.step_s), mean, variance, _one(flow.slope_s) * spread, ceiling, np.zeros(len(load.weight)),
+        _one(wait.cv2),
     )  # fmt: skip
     context = float(load.context_tokens.item())
     shares = {
@@ -74,6 +76,17 @@ def colocated_outcome(
         _colocated_itl(load, flow, spread, designs.alone_s is not None),
         shares,
     )
+
+
+def _interference(designs: ColocatedDesigns, flow: ColocatedFlow, wait: ColocatedWait) -> tuple[float, Array]:
+    """(mean, variance × a request's steps by class), as the attainment has them."""
+    added, per_step, at_once, most = interference(designs, flow, wait)
+    mean, steps = _one(added), np.maximum(designs.load.decode_steps[:, :, 0], 1.0)
+    variance = (_one(per_step) + _one(at_once) / steps) / steps
+    if most is not None:
+        ceiling = mean * max(_one(most) - mean, 0.0) + 1e-18
+        variance = variance * ceiling / (variance + ceiling)
+    return mean, variance * steps
 
 
 def mixed_fraction(load: Load, flow: ColocatedFlow) -> float:
@@ -134,6 +147,7 @@ def disaggregated_outcome(
     latencies = latency_draws(
         load, flow.service_s[:, 0, 0, 0, 0], _one(flow.after_s), _one(flow.wait_share), _one(flow.wait_s),
         _one(decode.step_s), 0.0, 0.0, _one(decode.slope_s) * _one(decode.spread), np.inf, late,
+        _one(flow.prefill.wait_cv2),
     )  # fmt: skip
     shares = {
         "prefill": _one(flow.prefill.busy),

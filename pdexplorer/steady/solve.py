@@ -35,7 +35,7 @@ def largest(
     fits, open_end = score_low >= 0.0, score_high >= 0.0
     log_low, log_high = np.log(low), np.log(high)
     weight_low, weight_high = score_low, score_high
-    above = np.zeros(np.shape(score_low))
+    above = np.zeros_like(score_low)
     for step in range(iterations):
         share = 0.5 if step < _HALVINGS else _crossing(weight_low, weight_high)
         at = log_low + share * (log_high - log_low)
@@ -46,7 +46,7 @@ def largest(
         weight_low = np.where(good, value, np.where(above < 0.0, 0.5 * weight_low, weight_low))
         score_low, score_high = np.where(good, value, score_low), np.where(good, score_high, value)
         log_low, log_high = np.where(good, at, log_low), np.where(good, log_high, at)
-        above = np.where(good, 1.0, -1.0)
+        above = np.where(good, np.int8(1), np.int8(-1))
     if iterations < _EXACT_ITERATIONS:
         guess = log_low + _crossing(score_low, score_high) * (log_high - log_low)
         log_low = np.where(score(np.exp(guess)) >= 0.0, guess, log_low) if sure else guess

@@ -74,7 +74,8 @@ def conditional_wait_cv2(utilisation: Number, first: Number, second: Number, thi
 def weibull_of(cv2: Number) -> tuple[Array, Array]:
     """(shape, scale over mean) of a Weibull variable with that squared coefficient of variation, to 2%."""
     cv2 = np.minimum(np.maximum(cv2, 0.3), 12.0)
-    shape = np.exp(np.log(cv2) * -0.5 * np.where(cv2 < 1.0, 1.08, 0.93))
+    log = np.log(cv2)
+    shape = np.exp(np.where(cv2 < 1.0, -0.54 * log, -0.465 * log))
     x = 1.0 / shape
     # Gamma(1 + x) for x in [0.5, 4]: Stirling's series shifted by two.
     z = x + 3.0
