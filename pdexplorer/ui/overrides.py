@@ -9,9 +9,10 @@ from pdexplorer.catalog.catalog import Catalog
 from pdexplorer.infeasible import Infeasible
 from pdexplorer.metrics.money import price_of
 from pdexplorer.scenario.scenario import Scenario
+from pdexplorer.ui.chinese_figures import FIGURES
 from pdexplorer.ui.edits import follow, queue_settings
 from pdexplorer.ui.fields import catalogue_names, number_text
-from pdexplorer.ui.texts import plain, said, text
+from pdexplorer.ui.texts import language, plain, said, text
 
 _NAMED_KEY = re.compile(r"overrides\.([A-Za-z0-9_-]+)\.([A-Za-z0-9_]+)")
 
@@ -94,8 +95,9 @@ def figures_set_by_hand(scenario: Scenario, catalog: Catalog) -> None:
         text("overrides.accelerator"), list(names), format_func=lambda i: names[i], key="override.id"
     )
     figures_of = catalog.accelerators[identifier].figures
+    labels = {name: figure_label(name) for name in figures_of}
     figure = st.selectbox(
-        text("overrides.figure"), list(figures_of), format_func=figure_label, key="override.figure"
+        text("overrides.figure"), list(figures_of), format_func=labels.__getitem__, key="override.figure"
     )
     key = f"overrides.{identifier}.{figure}"
     if figure and figure not in scenario.overrides.get(identifier, {}):
@@ -106,10 +108,11 @@ def figures_set_by_hand(scenario: Scenario, catalog: Catalog) -> None:
 
 def figure_label(figure: str) -> str:
     """`memory_bandwidth_gb_per_s` as people read it: memory bandwidth (GB/s)."""
+    chinese = FIGURES.get(figure) if language() == "zh" else None
     for suffix, unit in sorted(FIGURE_UNITS.items(), key=lambda item: -len(item[0])):
         if figure.endswith(suffix):
-            return f"{figure.removesuffix(suffix).replace('_', ' ')} ({unit})"
-    return figure.replace("_", " ")
+            return f"{chinese or figure.removesuffix(suffix).replace('_', ' ')} ({unit})"
+    return chinese or figure.replace("_", " ")
 
 
 def _ask(sentence: str, label: str, key: str) -> None:

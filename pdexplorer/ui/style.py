@@ -36,5 +36,11 @@ _COMPACT = """
 
 def style(embedded: bool) -> None:
     """Tightens the first screen so that the answer fits 1280 × 800; a frame has no sidebar to open."""
+    # Streamlit's own grey of captions has too little contrast for small text.
+    grey = "#bcbcc4" if st.context.theme.type == "dark" else "#54565e"
+    small = ", ".join(
+        f'[data-testid="{name}"] p' for name in ("stCaptionContainer", "stMetricDeltaDescription")
+    )
+    readable = f"<style>{small} {{color: {grey};}}</style>"
     hide = "<style>[data-testid='stSidebar'],[data-testid='stExpandSidebarButton']{display:none}</style>"
-    st.html(_COMPACT + (hide if embedded else ""))
+    st.html(_COMPACT + readable + (hide if embedded else ""))

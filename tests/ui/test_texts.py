@@ -4,12 +4,14 @@ from string import Formatter
 
 import pytest
 
+from pdexplorer.catalog.catalog import load_catalog
 from pdexplorer.scenario.keys import keys
 from pdexplorer.scenario.presets import load_presets
 from pdexplorer.study.checklist import checklist
 from pdexplorer.study.faults import FAULTS
 from pdexplorer.ui import texts
 from pdexplorer.ui.chinese_checklist import CHECKLIST
+from pdexplorer.ui.chinese_figures import FIGURES
 from pdexplorer.ui.chinese_presets import PRESETS
 from pdexplorer.ui.sidebar import FIRST_SCREEN, GROUPS, group_fields
 from pdexplorer.ui.texts import LANGUAGES, catalogue, choice_text, plain, text
@@ -123,3 +125,10 @@ def test_the_operators_checklist_is_known_in_chinese():
 
 def test_every_fault_has_a_name():
     assert {f"fault.{key}" for key in FAULTS} == {key for key in catalogue("en") if key.startswith("fault.")}
+
+
+def test_every_figure_of_the_catalogue_has_a_chinese_name():
+    catalog = load_catalog()
+    groups = (catalog.accelerators, catalog.links, catalog.engines)
+    figures = {name for group in groups for record in group.values() for name in record.figures}
+    assert figures - set(FIGURES) == set()
