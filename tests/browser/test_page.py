@@ -184,3 +184,18 @@ def test_a_keyboard_reaches_inputs_and_tabs_and_charts_say_what_they_show(page, 
     assert outlines["tab"] == "solid"
     described = page.locator("[aria-label*='stacked bars'], [aria-label*='Map of the gain']")
     assert described.count() >= 2
+
+
+def test_the_offline_page_needs_no_network(browser, address, tmp_path):
+    with urllib.request.urlopen(f"{address}page.html?preset=rag_h100", timeout=90) as answer:
+        (tmp_path / "page.html").write_bytes(answer.read())
+    context = browser.new_context(viewport={"width": 1000, "height": 900}, offline=True)
+    page = context.new_page()
+    failures = []
+    page.on("requestfailed", lambda request: failures.append(request.url))
+    page.goto((tmp_path / "page.html").as_uri())
+    keep(page, "offline_page")
+    assert page.locator("svg").count() >= 2
+    assert "costs" in page.locator("main").inner_text()
+    assert failures == []
+    context.close()
