@@ -17,7 +17,7 @@ _NODES = 128
 
 @dataclass(frozen=True, eq=False)
 class Latencies:
-    """Weighted draws: (draws,) each."""
+    """Weighted draws: (draws,) each. tpot_s: NaN for requests of one token, which have none."""
 
     weight: Array
     ttft_s: Array
@@ -63,7 +63,7 @@ def latency_draws(
     e2e = ttft + load.decode_steps[:, 0, 0][:, None] * tpot
     weight = np.broadcast_to(load.weight[:, None] / _NODES, ttft.shape)
     decodes = np.broadcast_to(load.decode_steps[:, 0, 0][:, None] >= 0.5, ttft.shape)
-    return Latencies(weight.ravel(), ttft.ravel(), np.where(decodes, tpot, 0.0).ravel(), e2e.ravel())
+    return Latencies(weight.ravel(), ttft.ravel(), np.where(decodes, tpot, np.nan).ravel(), e2e.ravel())
 
 
 def percentiles(values: Array, weight: Array) -> Percentiles:

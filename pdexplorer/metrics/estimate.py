@@ -247,14 +247,15 @@ def _filled(
     shares: dict[str, float],
 ) -> Outcome:
     show = not load.offline
+    decodes = np.isfinite(latencies.tpot_s)
     return replace(
         base,
         throughput_per_s=rate_per_s,
         goodput_per_s=rate_per_s * (1.0 if load.offline else attained),
         attainment_fraction=1.0 if load.offline else attained,
         ttft_s=percentiles(latencies.ttft_s, latencies.weight) if show else None,
-        tpot_s=percentiles(latencies.tpot_s, latencies.weight),
-        itl_s=itl,
+        tpot_s=percentiles(latencies.tpot_s[decodes], latencies.weight[decodes]) if decodes.any() else None,
+        itl_s=itl if decodes.any() else None,
         e2e_s=percentiles(latencies.e2e_s, latencies.weight) if show else None,
         utilisation=shares,
         explain=explain,
