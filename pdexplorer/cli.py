@@ -142,6 +142,8 @@ def _catalog(arguments: argparse.Namespace) -> None:
 
         if not arguments.files:
             raise ValueError("catalog fit needs FILES: CSV files of measured step times")
+        for file in arguments.files:
+            _check_table(file, arguments.out)
         with naming(arguments.out or "standard output"):
             fit_catalog(arguments.files, arguments.out)
         return
@@ -163,8 +165,16 @@ def _steptime(arguments: argparse.Namespace) -> None:
 
 
 def _accuracy(arguments: argparse.Namespace) -> None:
+    _check_table(arguments.file, arguments.out)
     with naming(arguments.out or "standard output"):
         run_accuracy(arguments)
+
+
+def _check_table(file: str, out: str | None) -> None:
+    from pdexplorer.cli_table import check_out, checked_lines
+
+    checked_lines(file)
+    check_out(out)
 
 
 def _export(arguments: argparse.Namespace) -> None:

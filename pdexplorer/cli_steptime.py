@@ -3,10 +3,9 @@
 import csv
 import re
 import sys
-from pathlib import Path
 from typing import Literal
 
-from pdexplorer.evidence.points import LARGEST_FILE_BYTES
+from pdexplorer.cli_table import check_out, checked_lines
 from pdexplorer.evidence.steptime import predict_file
 from pdexplorer.export.named_errors import naming
 
@@ -19,7 +18,8 @@ def steptime(points: str, overhead: Literal["none", "engine"], out: str | None) 
     Rows that cannot be predicted are counted on standard error, with the first one's reason. ValueError,
     one line with the file and its line, for a broken row.
     """
-    lines = _checked_lines(points)
+    lines = checked_lines(points)
+    check_out(out)
     try:
         with naming(out or "standard output"):
             rows = predict_file(points, overhead, out)
@@ -47,34 +47,3 @@ def steptime(points: str, overhead: Literal["none", "engine"], out: str | None) 
             f"the first is row {line}: {reason}",
             file=sys.stderr,
         )
-
-
-def _checked_lines(points: str) -> list[int]:
-    """Line in the file on which each row ends; the header is line 1. ValueError for what is no table."""
-    path = Path(points)
-    if not points.strip():
-        raise ValueError("POINTS.csv is empty: allowed is the path of a CSV file")
-    if path.is_dir():
-        raise ValueError(f"{points}: is a folder, not a CSV file")
-    if path.exists() and not path.is_file():
-        raise ValueError(f"{points}: is a device or a pipe, not a CSV file")
-    if path.stat().st_size > LARGEST_FILE_BYTES:
-        megabytes = path.stat().st_size / 1e6
-        raise ValueError(
-            f"{points}: {megabytes:,.0f} MB; allowed are at most {LARGEST_FILE_BYTES / 1e6:.0f} MB"
-        )
-    lines: list[int] = []
-    with path.open(newline="", encoding="utf-8-sig", errors="replace") as file:
-        reader = csv.reader(file)
-        try:
-            columns = len(next(reader, []))
-            for cells in reader:
-                if len(cells) > columns:
-                    raise ValueError(
-                        f"{points}: row {reader.line_num}: {len(cells)} cells; the header has {columns}"
-                    )
-                if cells:
-                    lines.append(reader.line_num)
-        except csv.Error as error:
-            raise ValueError(f"{points}: row {reader.line_num}: not readable as CSV ({error})") from None
-    return lines

@@ -228,6 +228,11 @@ def test_a_full_disk_is_told_with_the_file(shell: Shell, tmp_path: Path, argumen
         (("steptime", "{folder}/none.csv"), "none.csv"),
         (("steptime", "{folder}/empty.toml"), "empty"),
         (("steptime", "/dev/zero"), "device"),
+        (("accuracy", ""), "is empty"),
+        (("accuracy", "{folder}/long.csv"), "row 2: not readable as CSV"),
+        (("catalog", "fit", "{folder}/long.csv"), "row 2: not readable as CSV"),
+        (("accuracy", "{folder}/long.csv", "--out", ""), "long.csv"),
+        (("accuracy", "{folder}/broken.csv", "--out", ""), "--out (empty)"),
         (("simulate", "rag_h100", "--requests", "1_0"), "--requests 1_0"),
         (("simulate", "rag_h100", "--seed", "\u0663"), "--seed"),
         (("simulate", "rag_h100", "--rate-scale", "1_0"), "--rate-scale 1_0"),
@@ -244,6 +249,7 @@ def test_bad_input_is_one_line_and_exit_2(
     (tmp_path / "broken.csv").write_text(
         "TIMESTAMP,ContextTokens,GeneratedTokens\n2023-11-16 18:00:00.0000000,-5,20\n"
     )
+    (tmp_path / "long.csv").write_text(POINTS + "h100_sxm,qwen3_8b,prefill,1,2048," + "1" * 200_000)
     status, out, err = shell(*(argument.format(folder=tmp_path) for argument in arguments))
     assert (status, out) == (2, "")
     assert err.count("\n") == 1
