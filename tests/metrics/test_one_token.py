@@ -3,7 +3,6 @@
 from pdexplorer.scenario.scenario import Scenario
 from pdexplorer.study.compare import evaluate
 
-
 ONE = {"workload": {"output_tokens": 1, "output_distribution": "fixed"}}
 
 
