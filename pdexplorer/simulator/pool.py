@@ -10,9 +10,9 @@ NONE_OPEN = -1
 class Pool:
     """Loads of a pool's instances, and which are open.
 
-    round_robin: each open one in turn. Else the least loaded, the lowest index among equals. With an index of
-    cached blocks (prefix_aware): the least loaded of those with the longest prefix, unless its load is above
-    load_ratio times the mean load with this request.
+    round_robin: each open one in turn. Else the least loaded, among equals the one sent to longest ago. With an
+    index of cached blocks (prefix_aware): the least loaded of those with the longest prefix, unless its load is
+    above load_ratio times the mean load with this request.
     """
 
     def __init__(
@@ -26,7 +26,9 @@ class Pool:
         self.load = [0.0] * instances
         self.total = 0.0
         self.open = (1 << instances) - 1
-        self.heap = [(0.0, each) for each in range(instances)]
+        self.last = [0] * instances
+        self.sent = 0
+        self.heap = [(0.0, 0, each) for each in range(instances)]
 
     def choose(self, blocks: Blocks = (), load: float = 1.0) -> int:
         """Instance of the next request, −1 where none is open."""
@@ -43,15 +45,20 @@ class Pool:
                 best = min(_bits(mask), key=self.load.__getitem__)
                 if self.load[best] * self.open.bit_count() <= self.load_ratio * (self.total + load):
                     return best
-        heap, loads = self.heap, self.load
-        while heap[0][0] != loads[heap[0][1]] or not self.is_open(heap[0][1]):
+        heap = self.heap
+        while True:
+            value, turn, each = heap[0]
+            if value == self.load[each] and turn == self.last[each] and self.is_open(each):
+                return each
             heappop(heap)
-        return heap[0][1]
 
     def change(self, instance: int, load: float) -> None:
         """Add to an instance's load."""
         self.load[instance] += load
         self.total += load
+        if load > 0:
+            self.sent += 1
+            self.last[instance] = self.sent
         if not self.turns and self.is_open(instance):
             self._push(instance)
 
@@ -68,9 +75,9 @@ class Pool:
             self.open &= ~(1 << instance)
 
     def _push(self, instance: int) -> None:
-        heappush(self.heap, (self.load[instance], instance))
+        heappush(self.heap, (self.load[instance], self.last[instance], instance))
         if len(self.heap) > 8 * self.instances + 64:
-            self.heap = [(self.load[each], each) for each in _bits(self.open)]
+            self.heap = [(self.load[each], self.last[each], each) for each in _bits(self.open)]
             heapify(self.heap)
 
 

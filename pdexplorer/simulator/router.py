@@ -32,25 +32,38 @@ class RoundRobin:
 
 
 class LeastLoaded:
-    """The one with the least load, the lowest index among equals; an index over loads, not a scan."""
+    """The one with the least load; among equals the one sent to longest ago, as idle instances take turns.
 
-    __slots__ = ("heap", "load")
+    Always taking the lowest index would queue every transfer on one instance's port. An index, not a scan.
+    """
+
+    __slots__ = ("heap", "last", "load", "sent")
 
     def __init__(self, instances: int) -> None:
         self.load = [0.0] * instances
-        self.heap = [(0.0, index) for index in range(instances)]
+        self.last = [0] * instances
+        self.sent = 0
+        self.heap = [(0.0, 0, index) for index in range(instances)]
 
     def choose(self) -> int:
-        heap, load = self.heap, self.load
-        while heap[0][0] != load[heap[0][1]]:
+        heap, load, last = self.heap, self.load, self.last
+        while True:
+            value, turn, index = heap[0]
+            if value == load[index] and turn == last[index]:
+                return index
             heappop(heap)
-        return heap[0][1]
 
     def change(self, instance: int, load: float) -> None:
         self.load[instance] += load
-        heappush(self.heap, (self.load[instance], instance))
+        if load > 0:
+            self.sent += 1
+            self.last[instance] = self.sent
+        heappush(self.heap, (self.load[instance], self.last[instance], instance))
         if len(self.heap) > 8 * len(self.load) + 64:
-            self.heap = [(value, index) for index, value in enumerate(self.load)]
+            self.heap = [
+                (value, turn, index)
+                for index, (value, turn) in enumerate(zip(self.load, self.last, strict=True))
+            ]
             heapify(self.heap)
 
 

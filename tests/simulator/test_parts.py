@@ -57,12 +57,24 @@ def test_routers():
 
 def test_least_loaded_agrees_with_a_scan():
     draw = np.random.default_rng(1)
-    router, loads = LeastLoaded(7), [0.0] * 7
-    for _ in range(2000):
+    router, loads, last = LeastLoaded(7), [0.0] * 7, [0] * 7
+    for turn in range(1, 2001):
         index, load = int(draw.integers(7)), float(draw.integers(-3, 5))
         router.change(index, load)
         loads[index] += load
-        assert router.choose() == loads.index(min(loads))
+        last[index] = turn if load > 0 else last[index]
+        assert router.choose() == min(range(7), key=lambda each: (loads[each], last[each]))
+
+
+def test_idle_instances_take_turns():
+    router = LeastLoaded(3)
+    chosen = []
+    for _ in range(6):
+        index = router.choose()
+        chosen.append(index)
+        router.change(index, 1.0)
+        router.change(index, -1.0)
+    assert chosen == [0, 1, 2, 0, 1, 2]
 
 
 @pytest.mark.parametrize("window", [None, 64])
