@@ -10,7 +10,7 @@ import numpy as np
 from pdexplorer.catalog.catalog import Catalog, load_catalog
 from pdexplorer.evidence.cross_validation import cross_validate
 from pdexplorer.evidence.points import StepPoint, read_points
-from pdexplorer.evidence.serving_points import read_serving
+from pdexplorer.evidence.serving_points import ServingPoint, read_serving
 from pdexplorer.evidence.serving_predict import Served, predict_serving
 from pdexplorer.evidence.steptime import predict_points
 
@@ -176,19 +176,26 @@ def _steps(file: Path, held_out: bool, catalog: Catalog) -> ScoredFile:
 
 def _serving(file: Path, held_out: bool, catalog: Catalog, report: Callable[[str], None]) -> ScoredFile:
     from pdexplorer.evidence import serving_fit
-    from pdexplorer.evidence.serving_setup import named_outlier
 
     points = read_serving(file, catalog)
     if held_out:
         answers: list[Served] = serving_fit.held_out(serving_fit.references(points, catalog), report)
     else:
         answers = predict_serving(points, catalog)
+    return scored_serving(points, answers, held_out)
+
+
+def scored_serving(points: Sequence[ServingPoint], answers: Sequence[Served], held_out: bool) -> ScoredFile:
+    """Serving runs beside their predictions. Split fleets whose rows do not determine a TTFT are a split
+    apart.
+    """
+    from pdexplorer.evidence.serving_setup import named_outlier
+
     rows = tuple(
         ScoredRow(
             raw=point.raw,
             labels={
                 "mode": point.mode,
-                "determined": "no" if point.mode == "disagg" and point.problem else "yes",
                 "system": point.accelerator,
                 "engine": point.engine,
                 "model": point.model,
@@ -202,14 +209,20 @@ def _serving(file: Path, held_out: bool, catalog: Catalog, report: Callable[[str
             },
             predicted_ms={TTFT: answer.ttft_ms, TPOT: answer.tpot_ms},
             reason=answer.reason or named_outlier(point),
-            split=f"{point.mode}, {'held out' if held_out else 'shipped'}",
+            split=_serving_split(point, held_out),
         )
         for point, answer in zip(points, answers, strict=True)
     )
     return ScoredFile(
         "serving",
         rows,
-        "in sample: the shipped serving ratios and request overheads were fitted to all answered rows of "
-        "serving.csv but the named outliers (disagg rows: overheads only)",
+        "in sample: the shipped serving ratios and request overheads were fitted to all "
+        "answered serving.csv colocated runs but the named outliers, none to disagg runs",
         "--held-out leaves one (model, system) out at a time, refits and replays it",
     )
+
+
+def _serving_split(point: ServingPoint, held_out: bool) -> str:
+    if point.mode == "disagg" and point.problem:
+        return "disagg without worker counts"
+    return f"{point.mode}, {'held out' if held_out else 'shipped'}"

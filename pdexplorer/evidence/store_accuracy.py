@@ -1,0 +1,96 @@
+"""Measures the shipped and the held-out errors on all files and stores them for the page.
+
+Run as `python -m pdexplorer.evidence.store_accuracy FOLDER DATE`; takes about ten minutes.
+"""
+
+import csv
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from pdexplorer import MODEL_VERSION
+from pdexplorer.evidence.accuracy import ScoredFile, error_lines, score_file
+from pdexplorer.evidence.methodology import (
+    ACCURACY_FILE,
+    SAMPLE_FILE,
+    MethodologyRow,
+    StoredError,
+    accuracy_toml,
+    parameter_counts,
+)
+
+FILES = ("step_times.csv", "mixed_steps.csv", "serving.csv", "splitwise_perf_model.csv", "vllm_runs.csv")
+WITH_HELD_OUT = FILES[:3]
+_EVERY = 12
+_COLUMNS = ("quantity", "system", "engine", "model", "measured_ms", "predicted_ms", "held_out")
+
+
+def stored_errors(file: str, scored: ScoredFile, held_out: bool) -> list[StoredError]:
+    """The lines of one scored file."""
+    return [
+        StoredError(
+            file=file,
+            split=line.group[0],
+            quantity=line.quantity,
+            held_out=held_out,
+            rows=line.rows,
+            answered=line.answered,
+            median=line.median,
+            mean=line.mean,
+            p90=line.p90,
+            mean_log_ratio=line.mean_log_ratio if line.answered else 0.0,
+        )
+        for line in error_lines(scored)
+    ]
+
+
+def sample_rows(scored: ScoredFile, held_out: bool, every: int = _EVERY) -> list[MethodologyRow]:
+    """Every n-th predicted row of a file, in its order."""
+    found = [
+        MethodologyRow(
+            quantity=quantity,
+            system=row.labels["system"],
+            engine=row.labels.get("engine", "vllm"),
+            model=row.labels["model"],
+            measured_ms=measured,
+            predicted_ms=predicted,
+            held_out=held_out,
+        )
+        for row in scored.rows
+        for quantity, measured in row.measured_ms.items()
+        if (predicted := row.predicted_ms.get(quantity)) is not None
+    ]
+    return found[::every]
+
+
+def write_stored(
+    folder: Path, measured: str, errors: Sequence[StoredError], rows: Iterable[MethodologyRow]
+) -> None:
+    """Both files of the page's methodology."""
+    text = accuracy_toml(measured, MODEL_VERSION, errors, parameter_counts())
+    (folder / ACCURACY_FILE).write_text(text, encoding="utf-8")
+    with (folder / SAMPLE_FILE).open("w", newline="", encoding="utf-8") as handle:
+        writer = csv.writer(handle, lineterminator="\n")
+        writer.writerow(_COLUMNS)
+        for row in rows:
+            times = (f"{row.measured_ms:.5g}", f"{row.predicted_ms:.5g}")
+            held = "yes" if row.held_out else "no"
+            writer.writerow((row.quantity, row.system, row.engine, row.model, *times, held))
+
+
+def main(arguments: Sequence[str]) -> None:
+    """FOLDER with the measured files, and the date to store."""
+    folder, measured = Path(arguments[0]), arguments[1]
+    errors: list[StoredError] = []
+    rows: list[MethodologyRow] = []
+    for file in FILES:
+        errors += stored_errors(file, score_file(folder / file), held_out=False)
+        if file in WITH_HELD_OUT:
+            scored = score_file(folder / file, held_out=True, report=print)
+            errors += stored_errors(file, scored, held_out=True)
+            rows += sample_rows(scored, held_out=True)
+    write_stored(Path(__file__).parent / "data", measured, errors, rows)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
