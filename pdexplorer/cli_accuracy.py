@@ -98,7 +98,7 @@ def _document(scored: "ScoredFile", lines: "Sequence[ErrorLine]", keys: Sequence
                 "median": line.median,
                 "mean": line.mean,
                 "p90": line.p90,
-                "mean_log_ratio": line.mean_log_ratio,
+                "mean_log_ratio": line.mean_log_ratio if line.answered else None,
             }
             for line in lines
         ],
@@ -116,7 +116,7 @@ def _table(lines: "Sequence[ErrorLine]", keys: Sequence[str]) -> list[str]:
             f"{line.median:.1%}",
             f"{line.mean:.1%}",
             f"{line.p90:.1%}",
-            f"{line.mean_log_ratio:+.3f}",
+            f"{line.mean_log_ratio:+.3f}" if line.answered else "-",
         )
         for line in lines
     ]
