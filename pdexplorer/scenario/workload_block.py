@@ -19,7 +19,9 @@ class Workload(Block):
         description="How requests arrive: Poisson; Gamma (burstier or smoother); a closed loop of a fixed "
         "number in flight, as most benchmarks run; or as a trace file says.",
     )
-    rate_per_s: float = Field(4.0, ge=1e-6, le=1e6, description="Mean requests per second over the whole fleet.")
+    rate_per_s: float = Field(
+        4.0, ge=1e-6, le=1e6, description="Mean requests per second over the whole fleet."
+    )
     peak_to_mean_ratio: float = Field(
         1.0, ge=1, le=100, description="Fleets are sized for rate × this ratio; cost is paid at that size."
     )

@@ -10,9 +10,9 @@ NONE_OPEN = -1
 class Pool:
     """Loads of a pool's instances, and which are open.
 
-    round_robin: each open one in turn. Else the least loaded, among equals the one sent to longest ago. With an
-    index of cached blocks (prefix_aware): the least loaded of those with the longest prefix, unless its load is
-    above load_ratio times the mean load with this request.
+    round_robin: each open one in turn. Else the least loaded, among equals the one sent to longest ago. With
+    an index of cached blocks (prefix_aware): the least loaded of those with the longest prefix, unless its
+    load is above load_ratio times the mean load with this request.
     """
 
     def __init__(

@@ -80,7 +80,7 @@ def size_disaggregated(
                     basis.score_unit,
                     {"prefill": choice.prefill, "decode": choice.decode},
                     gpus,
-                    choice.cost if basis.per_dollar else None,
+                    choice.spent if basis.per_dollar else None,
                     chosen=chosen,
                 )
             )

@@ -28,14 +28,17 @@ _ROUNDS = 6
 
 @dataclass(frozen=True, slots=True)
 class PoolChoice:
-    """Instances of either pool of the pair (p, d). able: by what one instance of each carries."""
+    """Instances of either pool of the pair (p, d). able: by what one instance of each carries.
+
+    spent: USD per hour, or GPUs where the basis counts those.
+    """
 
     p: int
     d: int
     prefill: int
     decode: int
     carried: float
-    cost: float
+    spent: float
     able: bool = True
 
 
@@ -94,21 +97,21 @@ def best_pools(
     if basis.offline:
         able = [choice for choice in choices.values() if choice.able]
         if basis.kind in ("most_goodput", "equal_gpus"):
-            return max(able, key=lambda c: (c.carried, -c.cost), default=None)
-        return max(able, key=lambda c: c.carried / c.cost, default=None)
+            return max(able, key=lambda c: (c.carried, -c.spent), default=None)
+        return max(able, key=lambda c: c.carried / c.spent, default=None)
     if basis.grows:
         return _filled(space, score, basis, choices)
     given = basis.kind in ("most_goodput", "equal_gpus")
     ranked = sorted(
         choices.values(),
-        key=lambda c: (not c.able, -c.carried, c.cost) if given else (not c.able, c.cost, -c.carried),
+        key=lambda c: (not c.able, -c.carried, c.spent) if given else (not c.able, c.spent, -c.carried),
     )
     best: PoolChoice | None = None
     for tried, choice in enumerate(ranked):
         if best is not None and tried >= _PAIRS:
             break
         found = _cheapest(space, score, basis, choice)
-        if found is not None and (best is None or found.cost < best.cost * (1.0 - 1e-9)):
+        if found is not None and (best is None or found.spent < best.spent * (1.0 - 1e-9)):
             best = found
             if given:
                 break
@@ -132,11 +135,11 @@ def _cheapest(space: Space, score: DisaggregatedScore, basis: Basis, start: Pool
         cost = np.where(fine, counts @ (cost_p, cost_d), np.inf)
         cost[pairs.index((at.prefill, at.decode))] *= 1.0 - 1e-12  # of equal costs, what is there already
         index = int(np.argmin(cost))
-        if not np.isfinite(cost[index]) or (best is not None and cost[index] >= best.cost * (1.0 - 1e-9)):
+        if not np.isfinite(cost[index]) or (best is not None and cost[index] >= best.spent * (1.0 - 1e-9)):
             break
         (p, d), held = pairs[index], True
         best = at = replace(
-            start, prefill=p, decode=d, carried=basis.demand_value, cost=p * cost_p + d * cost_d, able=True
+            start, prefill=p, decode=d, carried=basis.demand_value, spent=p * cost_p + d * cost_d, able=True
         )
     return best
 
@@ -155,7 +158,7 @@ def _filled(
     scenario = space.scenario
     free = scenario.prefill.instances is None and scenario.decode.instances is None
     best: PoolChoice | None = None
-    for tried, choice in enumerate(sorted(choices.values(), key=lambda c: (-c.carried, c.cost))):
+    for tried, choice in enumerate(sorted(choices.values(), key=lambda c: (-c.carried, c.spent))):
         if best is not None and tried >= _PAIRS:
             break
         cost_p, cost_d = (
@@ -172,7 +175,7 @@ def _filled(
         if carried[index] > (0.0 if best is None else best.carried * (1.0 + 1e-9)):
             p, d = pairs[index]
             cost = p * cost_p + d * cost_d
-            best = replace(choice, prefill=p, decode=d, carried=float(carried[index]), cost=cost)
+            best = replace(choice, prefill=p, decode=d, carried=float(carried[index]), spent=cost)
     return best
 
 
