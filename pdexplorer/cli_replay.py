@@ -10,7 +10,7 @@ from pdexplorer.metrics.outcome import Outcome
 from pdexplorer.metrics.records import outcome_from_records
 from pdexplorer.physics.fleet import ColocatedFleet, DisaggregatedFleet
 from pdexplorer.scenario.scenario import Scenario
-from pdexplorer.simulator.options import SimulationOptions
+from pdexplorer.simulator.options import options_of
 from pdexplorer.simulator.run import simulate_colocated, simulate_disaggregated
 from pdexplorer.study.compare import Evaluation, evaluate
 from pdexplorer.workload.requests import Requests
@@ -50,13 +50,7 @@ def replay(
     scenario: Scenario, fleets: Mapping[str, Sized], requests: Requests
 ) -> tuple[dict[str, dict[str, Any]], dict[str, Any]]:
     """By fleet: the answer as `simulate --json` writes it, and the records; the closed form's where none."""
-    closed = scenario.workload.arrivals == "closed_loop"
-    options = SimulationOptions(
-        routing=scenario.routing.policy,
-        router_overhead_s=scenario.routing.overhead_ms / 1e3,
-        closed_loop_concurrency=scenario.workload.concurrency if closed else None,
-        kv_block_tokens=scenario.engine.kv_block_tokens,
-    )
+    options = options_of(scenario)
     catalog = load_catalog().with_overrides(scenario.overrides)
     answers: dict[str, dict[str, Any]] = {}
     records: dict[str, Any] = {}

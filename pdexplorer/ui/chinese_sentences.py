@@ -27,6 +27,21 @@ PATTERNS: Mapping[str, str] = {
     ),
     r"([\d.,]+) (prefill|decode) instances? carry ([\d.,]+) requests/s within the limits, not the ([\d.,]+) "
     r"asked": r"\1 个 \2 实例在要求内只能承载 \3 req/s，达不到 \4 req/s",
+    r"(\d+) prefill and (\d+) decode instances carry ([\d.,]+) requests/s within the limits, not the "
+    r"([\d.,]+) asked": r"\1 个 Prefill 和 \2 个 Decode 实例在要求内只能承载 \3 req/s，达不到 \4 req/s",
+    r"(\d+) prefill and (\d+) decode instances do not hold the limits with ([\d.,]+) requests in flight": (
+        r"\1 个 Prefill 和 \2 个 Decode 实例在 \3 个并发请求下达不到要求"
+    ),
+    rf"one request at a time, ([\d.,]+ ?%) of requests reach their first token within {_UNIT}, not "
+    r"([\d.,]+ ?%): no number of instances helps": (
+        r"逐个请求时也只有 \1 在 \2 内得到首 token，达不到 \3：加实例也无济于事"
+    ),
+    r"one request at a time, ([\d.,]+ ?%) of requests hold the TTFT limit and ([\d.,]+ ?%) the TPOT "
+    r"limit, but only ([\d.,]+ ?%) hold both, not ([\d.,]+ ?%): no number of instances helps": (
+        r"逐个请求时，\1 满足 TTFT、\2 满足 TPOT，但两者都满足的只有 \3，达不到 \4：加实例也无济于事"
+    ),
+    r"\$?([\d.,]+)(?: USD)? an hour does not pay for one instance": r"每小时 \1 USD 不够买一个实例",
+    r"([\d.,]+) GPUs does not pay for one instance": r"\1 张卡不够放一个实例",
     r"\$?([\d.,]+)(?: USD)? an hour does not pay for one instance of each pool": (
         r"每小时 \1 USD 不够两个池各买一个实例"
     ),
