@@ -111,7 +111,8 @@ _CAUSES = {
     "of both fleets agrees with the estimate: its decode pool is bound by KV memory and overhead.",
     "R003": "As for OPT-13B: the split runs on the 2023 engine too, and its pool of three stages has few "
     "instances to share 32 GPUs among.",
-    "R005_vllm": "As for OPT-13B: the split runs on the 2023 engine too; its decode pool is bound by KV memory.",
+    "R005_vllm": "As for OPT-13B: the split runs on the 2023 engine too; its decode pool is bound by KV "
+    "memory.",
     "R005_mii": "The decode pool is bound by KV memory.",
     "R081": "The source limits every gap between tokens, the list puts that on TPOT, where interference "
     "averages out; with 64 sequences an instance neither fleet sustains the rate, and a replay agrees.",

@@ -59,6 +59,7 @@ def test_one_answer_for_all_scores_half() -> None:
 
 
 def test_causes_are_found_by_row_or_case() -> None:
-    assert miss_cause("R005_mii") == miss_cause("R005")
+    assert miss_cause("U66_l40s") == miss_cause("U66") != ""
+    assert miss_cause("R005_mii") != miss_cause("R005_vllm")  # their rivals are different engines
     assert miss_cause("U36_code") != ""
     assert miss_cause("U36_example") == ""
