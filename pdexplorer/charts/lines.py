@@ -6,7 +6,7 @@ from typing import Any
 import altair as alt
 import pandas as pd
 
-from pdexplorer.charts.theme import FLEETS
+from pdexplorer.charts.theme import fleet_channels
 
 COLUMNS = ("row", "fleet", "x", "y", "x2")
 _SHADE = "#6A3D9A"
@@ -38,7 +38,6 @@ def fleet_lines(
 ) -> alt.LayerChart:
     """frame: see `line_frame`. log: both axes logarithmic."""
     kind: Any = "log" if log else "linear"
-    domain = [fleet_texts[fleet] for fleet in FLEETS]
     x = alt.X("x:Q", title=x_title, scale=alt.Scale(type=kind, nice=False))
     shade = (
         alt.Chart(frame)
@@ -53,15 +52,7 @@ def fleet_lines(
         .encode(
             x=x,
             y=alt.Y("y:Q", title=y_title, scale=alt.Scale(type=kind), axis=alt.Axis(format=y_format)),
-            color=alt.Color(
-                "fleet:N",
-                title=None,
-                scale=alt.Scale(domain=domain, range=list(FLEETS.values())),
-                legend=alt.Legend(orient="top"),
-            ),
-            strokeDash=alt.StrokeDash(
-                "fleet:N", scale=alt.Scale(domain=domain, range=[[1, 0], [6, 3]]), legend=None
-            ),
+            **fleet_channels(fleet_texts),
             tooltip=[
                 alt.Tooltip("fleet:N", title=" "),
                 alt.Tooltip("x:Q", title=x_title, format=",.3~r"),

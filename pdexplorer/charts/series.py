@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from pdexplorer.charts.theme import FLEETS
+from pdexplorer.charts.theme import fleet_channels
 
 COLUMNS = ("time_s", "fleet", "panel", "value")
 PANELS = ("waiting", "batch", "kv_fraction", "link_fraction")
@@ -52,22 +52,13 @@ def time_series(
     frame: pd.DataFrame, *, fleet_texts: Mapping[str, str], panel: str, time_title: str, height: int = 210
 ) -> alt.Chart:
     """frame: see `series_frame`, of one panel. panel: its text."""
-    domain = [fleet_texts[fleet] for fleet in FLEETS]
     chart: alt.Chart = (
         alt.Chart(frame)
         .mark_line(strokeWidth=1.6, interpolate="step-after")
         .encode(
             x=alt.X("time_s:Q", title=time_title),
             y=alt.Y("value:Q", title=panel, axis=alt.Axis(tickCount=4)),
-            color=alt.Color(
-                "fleet:N",
-                title=None,
-                scale=alt.Scale(domain=domain, range=list(FLEETS.values())),
-                legend=alt.Legend(orient="top"),
-            ),
-            strokeDash=alt.StrokeDash(
-                "fleet:N", scale=alt.Scale(domain=domain, range=[[1, 0], [5, 2]]), legend=None
-            ),
+            **fleet_channels(fleet_texts, dash=(5, 2)),
             tooltip=[
                 alt.Tooltip("fleet:N", title=" "),
                 alt.Tooltip("time_s:Q", title=time_title, format=",.4~r"),

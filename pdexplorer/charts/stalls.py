@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from pdexplorer.charts.theme import FLEETS
+from pdexplorer.charts.theme import fleet_channels
 
 COLUMNS = ("fleet", "gap_ms", "share")
 _POINTS = 160
@@ -41,7 +41,6 @@ def stall_curve(
     frame: pd.DataFrame, *, fleet_texts: Mapping[str, str], x_title: str, y_title: str, height: int = 290
 ) -> alt.Chart:
     """frame: see `stall_frame`. Both axes logarithmic: a stall of one token in ten thousand is visible."""
-    domain = [fleet_texts[fleet] for fleet in FLEETS]
     chart: alt.Chart = (
         alt.Chart(frame)
         .transform_filter("datum.gap_ms > 0 && datum.share > 0")
@@ -54,15 +53,7 @@ def stall_curve(
                 scale=alt.Scale(type="log", nice=False),
                 axis=alt.Axis(format="~%", tickCount=5),
             ),
-            color=alt.Color(
-                "fleet:N",
-                title=None,
-                scale=alt.Scale(domain=domain, range=list(FLEETS.values())),
-                legend=alt.Legend(orient="top"),
-            ),
-            strokeDash=alt.StrokeDash(
-                "fleet:N", scale=alt.Scale(domain=domain, range=[[1, 0], [6, 3]]), legend=None
-            ),
+            **fleet_channels(fleet_texts),
             tooltip=[
                 alt.Tooltip("fleet:N", title=" "),
                 alt.Tooltip("gap_ms:Q", title=x_title, format=",.3~r"),

@@ -1,6 +1,6 @@
 """What every chart shares: fixed colours and order, number formats, and one theme for exported files."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 import altair as alt
@@ -35,6 +35,22 @@ GAIN_LABEL = (
 """Vega expression of a gain's legend, whose values are log2 of the ratio and clamped at 2 and 1/2."""
 
 GBIT_LABEL = "format(datum.value, '~r')"
+
+
+def fleet_channels(fleet_texts: Mapping[str, str], dash: Sequence[int] = (6, 3)) -> dict[str, Any]:
+    """Channels that tell the two fleets' lines apart: colour, and a dash so that it is never colour alone."""
+    domain = [fleet_texts[fleet] for fleet in FLEETS]
+    return {
+        "color": alt.Color(
+            "fleet:N",
+            title=None,
+            scale=alt.Scale(domain=domain, range=list(FLEETS.values())),
+            legend=alt.Legend(orient="top"),
+        ),
+        "strokeDash": alt.StrokeDash(
+            "fleet:N", scale=alt.Scale(domain=domain, range=[[1, 0], list(dash)]), legend=None
+        ),
+    }
 
 
 def exported(chart: alt.Chart | alt.LayerChart) -> alt.Chart | alt.LayerChart:
