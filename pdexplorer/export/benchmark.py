@@ -118,7 +118,8 @@ def _expected(side: Mapping[str, Any]) -> str:
 
 def _command(scenario: Scenario, role: str, design: Mapping[str, Any], tokens: int) -> str:
     pool = {"colocated": scenario.colocated, "prefill": scenario.prefill, "decode": scenario.decode}[role]
-    write = {"sglang": _sglang, "trtllm": _trtllm}.get(scenario.engine.profile, _vllm)
+    engine = scenario.colocated_engine if role == "colocated" else scenario.engine.profile
+    write = {"sglang": _sglang, "trtllm": _trtllm}.get(engine, _vllm)
     return " \\\n  ".join(
         write(scenario, pool, role, int(design["tp"]), tokens, str(design["weight_format"]))
     )

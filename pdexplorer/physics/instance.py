@@ -135,8 +135,10 @@ def resolve_instance(
     ep: int = 1,
     attention_dp: int = 1,
     weight_format: str | None = None,
+    engine_id: str | None = None,
 ) -> Instance | Infeasible:
-    """The instance a pool of the scenario describes, or the limit that keeps it from running.
+    """The instance a pool of the scenario describes, or the limit that keeps it from running. engine_id:
+    other than the scenario's engine.profile.
 
     Limits: missing_figure, parallelism, memory. ValueError names an unknown id and what is allowed.
     """
@@ -145,9 +147,9 @@ def resolve_instance(
     if accelerator_id not in catalog.accelerators:
         allowed = ", ".join(sorted(catalog.accelerators))
         raise ValueError(f"accelerator = {accelerator_id!r} is not one of {allowed}")
-    engine_id = scenario.engine.profile
+    engine_id = engine_id or scenario.engine.profile
     if engine_id not in catalog.engines:
-        raise ValueError(f"engine.profile = {engine_id!r} is not one of {', '.join(sorted(catalog.engines))}")
+        raise ValueError(f"engine = {engine_id!r} is not one of {', '.join(sorted(catalog.engines))}")
     architecture = scenario.model.architecture
     if architecture is None:
         if scenario.model.name not in catalog.models:

@@ -49,6 +49,10 @@ class ColocatedPool(Pool):
         le=1_000_000,
         description="Token budget of a mixed step (chunked prefill); auto tries several.",
     )
+    engine: AutoStr = Field(
+        None,
+        description="Engine of the colocated fleet, where it is not the split's; auto takes engine.profile.",
+    )
 
 
 class RolePool(Pool):

@@ -18,13 +18,18 @@ KeyType = Literal["number", "integer", "choice", "flag", "text", "names"]
 
 _UNITS = {
     "_byte_per_s": "byte/s",
+    "_gb_per_s": "GB/s",
     "_gbit_per_s": "Gbit/s",
     "_usd_per_nic_hour": "$/NIC/h",
     "_usd_per_hour": "$/h",
+    "_usd_per_month": "$/month",
     "_usd_per_kwh": "$/kWh",
+    "_usd": "$",
+    "_per_year": "/year",
     "_per_s": "/s",
     "_tokens": "tokens",
     "_bytes": "bytes",
+    "_gb": "GB",
     "_ms": "ms",
     "_s": "s",
 }
@@ -37,6 +42,7 @@ _CATALOGUE_LISTS = {
     "compare.accelerators": "accelerators",
     "network.link": "links",
     "engine.profile": "engines",
+    "colocated.engine": "engines",
 }
 _PREFIXES = ("money.usd_per_hour.<accelerator>", "overrides.<accelerator>.<figure>")
 

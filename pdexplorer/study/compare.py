@@ -98,7 +98,9 @@ def evaluate_space(space: Space, with_break_even: bool = True) -> Evaluation:
         break_even=flips,
         hybrid=words.HYBRID,
     )
-    verdict = replace(verdict, sentence=sentence_of(scenario, verdict, sized.outcome, pools.outcome))
+    verdict = replace(
+        verdict, sentence=sentence_of(scenario, verdict, sized.outcome, pools.outcome, space.catalog)
+    )
     return Evaluation(
         scenario, sized.outcome, pools.outcome, verdict, (*sized.candidates, *pools.candidates), sized.fleet,
         pools.fleet, sources_of(space), dict(pools.marginal_gain),
@@ -185,7 +187,9 @@ def _flips(
     )
 
 
-def sentence_of(scenario: Scenario, verdict: Verdict, colocated: Outcome, split: Outcome) -> str:
+def sentence_of(
+    scenario: Scenario, verdict: Verdict, colocated: Outcome, split: Outcome, catalog: Catalog
+) -> str:
     """One to three plain sentences: the decision, and what qualifies it."""
     offline = scenario.workload.mode == "offline"
     parts = [
@@ -205,7 +209,9 @@ def sentence_of(scenario: Scenario, verdict: Verdict, colocated: Outcome, split:
     if verdict.vetoes and verdict.decision != "stay_colocated":
         parts.append(words.vetoed(verdict.vetoes))
     parts += _disagreements(scenario, verdict)
-    return " ".join(parts)
+    own, shared = (catalog.engines[id].name for id in (scenario.colocated_engine, scenario.engine.profile))
+    unfair = words.unfair(own, shared, scenario.engine.chunking != "unchunked")
+    return " ".join([*parts, unfair] if unfair else parts)
 
 
 def _disagreements(scenario: Scenario, verdict: Verdict) -> list[str]:

@@ -19,18 +19,16 @@ from pdexplorer.study.space_of import close_to_best
 from pdexplorer.study.spread import draw_factors, spreads
 from pdexplorer.verdict import Verdict, band_of
 
-DRAWS = 32
 _WITHIN = 1.15
 """Designs dearer than the best by more than this do not become the best within the spread."""
 _TAIL = 0.05
-_SURE = 0.8
 
 
 @dataclass(frozen=True)
 class Confidence:
     """agreeing: share of draws with the verdict's decision. gain_low, gain_high: 5th and 95th percentile of
     the ratio that decides, None where most draws have none. undecided: they straddle the line below which the
-    decision is to stay, and fewer than 80% of the draws agree.
+    decision is to stay, and fewer draws agree than the scenario's sure_fraction.
     """
 
     draws: int
@@ -42,21 +40,19 @@ class Confidence:
     text: str
 
 
-def confidence_of(
-    evaluation: Evaluation, draws: int = DRAWS, seed: int = 0, catalog: Catalog | None = None
-) -> Confidence | None:
-    """None where nothing in play has a spread. The same seed gives the same draws, for any scenario."""
+def confidence_of(evaluation: Evaluation, catalog: Catalog | None = None) -> Confidence | None:
+    """Drawn as the scenario's confidence.* say; None where nothing in play has a spread. The same seed gives
+    the same draws, for any scenario.
+    """
     scenario = evaluation.scenario
     catalog = (catalog or load_catalog()).with_overrides(scenario.overrides)
     space = design_space(scenario, catalog)
-    return _confidence(evaluation, space, draws, seed)
+    return _confidence(evaluation, space)
 
 
-def with_confidence(
-    evaluation: Evaluation, draws: int = DRAWS, seed: int = 0, catalog: Catalog | None = None
-) -> Evaluation:
+def with_confidence(evaluation: Evaluation, catalog: Catalog | None = None) -> Evaluation:
     """The evaluation with the verdict's confidence filled; as it was where nothing has a spread."""
-    found = confidence_of(evaluation, draws, seed, catalog)
+    found = confidence_of(evaluation, catalog)
     if found is None:
         return evaluation
     interval = None
@@ -75,11 +71,13 @@ def with_confidence(
     return replace(evaluation, verdict=verdict)
 
 
-def _confidence(evaluation: Evaluation, space: Space, draws: int, seed: int) -> Confidence | None:
-    spread = spreads(space)
-    if not spread or draws < 1:
+def _confidence(evaluation: Evaluation, space: Space) -> Confidence | None:
+    asked = space.scenario.confidence
+    draws = asked.draws
+    spread = {key: asked.spread_ratio * each for key, each in spreads(space).items()}
+    if not any(spread.values()) or draws < 1:
         return None
-    factors = [{}, *(draw_factors(spread, seed, draw) for draw in range(draws))]
+    factors = [{}, *(draw_factors(spread, asked.seed, draw) for draw in range(draws))]
     demand = load_of(space.scenario)
     basis = basis_of(
         space.scenario, priced(space), demand.rate_per_s if demand.concurrency is None else demand.concurrency
@@ -101,7 +99,7 @@ def _confidence(evaluation: Evaluation, space: Space, draws: int, seed: int) -> 
     if 2 * len(able) >= draws:
         low, high = (float(q) for q in np.quantile(able, (_TAIL, 1.0 - _TAIL)))
     straddles = low is not None and high is not None and low < rule.benchmark_ratio <= high
-    undecided = straddles and agreeing < _SURE
+    undecided = straddles and agreeing < asked.sure_fraction
     text = words.confidence(agreeing, low, high, undecided)
     return Confidence(draws, agreeing, low, high, undecided, tuple(counts.most_common()), text)
 

@@ -7,11 +7,13 @@ import numpy as np
 
 from pdexplorer.physics.fleet import ColocatedFleet
 from pdexplorer.scenario.scenario import Scenario
+from pdexplorer.scenario.study_block import Faults
 from pdexplorer.simulator.fault import Fault
 from pdexplorer.simulator.options import options_of
 from pdexplorer.study.at_rates import open_scenario
 from pdexplorer.study.compare import Evaluation
 from pdexplorer.study.replayed import Fleet, replayed
+from pdexplorer.study.words import percent
 from pdexplorer.workload.generate import generate_requests
 
 
@@ -33,13 +35,23 @@ class FaultRow:
 
 
 FAULTS = {
-    "prefill_down": "One prefill instance dies for a fifth of the time",
-    "decode_down": "One decode instance dies for a fifth of the time",
-    "colocated_down": "One colocated instance dies for a fifth of the time",
-    "slow_link": "The KV link runs at a tenth of its rate for a fifth of the time",
-    "transfer_failure": "A tenth of the transfers fail for a fifth of the time",
-    "router_down": "The scheduler is away for a fiftieth of the time",
+    "prefill_down": "One prefill instance is down for {time} of the time",
+    "decode_down": "One decode instance is down for {time} of the time",
+    "colocated_down": "One colocated instance is down for {time} of the time",
+    "slow_link": "The KV link runs at {share} of its rate for {time} of the time",
+    "transfer_failure": "{share} of the transfers fail for {time} of the time",
+    "router_down": "The scheduler is away for {time} of the time",
 }
+"""Faults that are tried, in words; time and share as the scenario's faults.* say."""
+
+_START = 0.4
+
+
+def fault_shares(key: str, faults: Faults) -> dict[str, float]:
+    """The shares in the words of a fault: `time` for which it lasts, `share` of rate or transfers."""
+    time = faults.router_down_fraction if key == "router_down" else faults.down_fraction
+    share = {"slow_link": faults.link_rate_fraction, "transfer_failure": faults.transfer_failure_fraction}
+    return {"time": time, "share": share.get(key, 1.0)}
 
 
 def fault_rows(
@@ -67,12 +79,17 @@ def _of_fleet(
     colocated = isinstance(fleet, ColocatedFleet)
     name = "colocated" if colocated else "disaggregated"
     traffic = generate_requests(scenario.workload, requests, seed)
-    options = options_of(scenario)
+    faults = scenario.faults
+    options = replace(
+        options_of(scenario),
+        retry_after_s=faults.retry_after_s,
+        transfer_retries=faults.transfer_retries,
+    )
     span_s = float(traffic.arrival_s[-1])
     _, before = replayed(scenario, fleet, traffic, options)
     rows = []
     for key in keys:
-        fault = _fault(key, colocated, span_s)
+        fault = _fault(key, colocated, span_s, faults)
         if fault is None:
             continue
         result, after = replayed(scenario, fleet, traffic, replace(options, faults=(fault,)))
@@ -80,16 +97,21 @@ def _of_fleet(
         lost = round(max(was - now, 0.0) * requests)
         ttft = float("nan") if after.ttft_s is None else after.ttft_s.p95
         retries = int(np.sum(result.records["retries"] > 0))
-        text = f"{FAULTS[key]}: {lost} of {requests} requests miss their limits that held them before."
+        told = {name: percent(share) for name, share in fault_shares(key, faults).items()}
+        text = (
+            f"{FAULTS[key].format(**told)}: {lost} of {requests} requests miss their limits that held them "
+            "before."
+        )
         rows.append(FaultRow(key, name, was, now, lost, lost / requests, retries, ttft, text))
     return rows
 
 
-def _fault(key: str, colocated: bool, span_s: float) -> Fault | None:
+def _fault(key: str, colocated: bool, span_s: float, faults: Faults) -> Fault | None:
     """None where the fleet has no such part."""
-    start, end = 0.4 * span_s, 0.6 * span_s
+    start = _START * span_s
+    end = start + fault_shares(key, faults)["time"] * span_s
     if key == "router_down":
-        return Fault("router_down", start, start + 0.02 * span_s)
+        return Fault("router_down", start, end)
     if key == "colocated_down":
         return Fault("down", start, end, pool="colocated") if colocated else None
     if colocated:
@@ -99,5 +121,6 @@ def _fault(key: str, colocated: bool, span_s: float) -> Fault | None:
     if key == "decode_down":
         return Fault("down", start, end, pool="decode")
     if key == "slow_link":
-        return Fault("slow_link", start, end, rate_fraction=0.1)
-    return Fault("transfer_failure", start, end, failure_fraction=0.1)
+        jitter_s = faults.link_jitter_ms / 1e3
+        return Fault("slow_link", start, end, rate_fraction=faults.link_rate_fraction, jitter_s=jitter_s)
+    return Fault("transfer_failure", start, end, failure_fraction=faults.transfer_failure_fraction)

@@ -1,42 +1,17 @@
-"""Is it worth the complexity: what splitting costs once and every month, and when it has paid for itself."""
+"""Is it worth the complexity: what splitting costs once and every month, and when it has paid for itself.
 
+What is assumed stands in the scenario (payback.*). Engineering counts the difference to a colocated fleet; a
+NIC needs a switch port and optics, and those that are there already cost nothing.
+"""
+
+import math
 from dataclasses import dataclass
 
 from pdexplorer.physics.fleet import ColocatedFleet, DisaggregatedFleet
 from pdexplorer.study.compare import Evaluation
 from pdexplorer.units import HOURS_PER_YEAR
 
-MONTHS = 60
 _HOURS_PER_MONTH = HOURS_PER_YEAR / 12.0
-
-
-@dataclass(frozen=True, slots=True)
-class Complexity:
-    """What two pools cost beyond their GPUs; every number assumed, to be replaced by one's own.
-
-    Engineering counts the difference to running a colocated fleet. A NIC needs a switch port and two optics.
-    NICs already in the servers cost nothing: nic_usd is per NIC that has to be added, and
-    nics_present_fraction says how many are there.
-    """
-
-    engineering_once_usd: float = 150_000.0
-    engineering_usd_per_month: float = 8_000.0
-    nic_usd: float = 1_500.0
-    nics_present_fraction: float = 1.0
-    switch_port_usd: float = 900.0
-    switch_present_fraction: float = 0.0
-    optic_usd: float = 600.0
-    optics_per_nic: int = 2
-    incidents_per_year: float = 4.0
-    incident_usd: float = 5_000.0
-
-    def __post_init__(self) -> None:
-        for name in ("nics_present_fraction", "switch_present_fraction"):
-            if not 0.0 <= getattr(self, name) <= 1.0:
-                raise ValueError(f"{name} = {getattr(self, name):g} must lie from 0 to 1")
-        for name in self.__dataclass_fields__:
-            if getattr(self, name) < 0.0:
-                raise ValueError(f"{name} = {getattr(self, name):g} must not be negative")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +27,8 @@ class PaybackRow:
 @dataclass(frozen=True)
 class Payback:
     """saving: what the split's fleet costs less per month at the same demand; negative where it costs more.
-    payback_months: None where it never pays back. net_five_years_usd: saving less everything else.
-    cumulative_usd: after each month, from month 0.
+    payback_months: None where it never pays back. net_usd: saving less everything else over `years`,
+    in which break_even_requests_per_s just pays. cumulative_usd: after each month, from month 0.
     """
 
     rows: tuple[PaybackRow, ...]
@@ -61,15 +36,16 @@ class Payback:
     once_usd: float
     net_usd_per_month: float
     payback_months: float | None
-    net_five_years_usd: float
+    years: float
+    net_usd: float
     cumulative_usd: tuple[float, ...]
     break_even_requests_per_s: float | None
     text: str
 
 
-def payback(evaluation: Evaluation, complexity: Complexity | None = None) -> Payback | None:
+def payback(evaluation: Evaluation) -> Payback | None:
     """None where a fleet cannot run or has no price. The colocated fleet has no KV network to buy."""
-    c = complexity or Complexity()
+    c = evaluation.scenario.payback
     one, other = evaluation.colocated, evaluation.disaggregated
     fleet = evaluation.disaggregated_fleet
     if fleet is None or not one.cost_usd_per_hour or not other.cost_usd_per_hour:
@@ -95,11 +71,12 @@ def payback(evaluation: Evaluation, complexity: Complexity | None = None) -> Pay
     once = sum(row.once_usd for row in rows)
     net = -sum(row.usd_per_month for row in rows)
     months = once / net if net > 0.0 else None
-    five = MONTHS * net - once
-    cumulative = tuple(month * net - once for month in range(MONTHS + 1))
+    counted = 12.0 * c.years
+    total = counted * net - once
+    cumulative = tuple(month * net - once for month in range(math.floor(counted) + 1))
     return Payback(
-        rows, saving, once, net, months, five, cumulative, _break_even(evaluation, saving, net, once),
-        _text(saving, months, five),
+        rows, saving, once, net, months, c.years, total, cumulative,
+        _break_even(evaluation, saving, net, once, counted), _text(saving, months, total, c.years),
     )  # fmt: skip
 
 
@@ -110,20 +87,22 @@ def nics_of_fleet(fleet: ColocatedFleet | DisaggregatedFleet) -> int:
     return fleet.path.prefill_nics * fleet.prefill_instances + fleet.path.decode_nics * fleet.decode_instances
 
 
-def _break_even(evaluation: Evaluation, saving: float, net: float, once: float) -> float | None:
-    """The demand at which five years just pay, with savings in proportion to it; None where none is made."""
+def _break_even(
+    evaluation: Evaluation, saving: float, net: float, once: float, months: float
+) -> float | None:
+    """The demand that just pays, with savings in proportion to it; None where none is made."""
     if saving <= 0.0:
         return None
-    fixed = saving - net + once / MONTHS
+    fixed = saving - net + once / months
     rate = evaluation.colocated.throughput_per_s or 0.0
     return rate * fixed / saving
 
 
-def _text(saving: float, months: float | None, five: float) -> str:
+def _text(saving: float, months: float | None, total: float, years: float) -> str:
     if saving <= 0.0:
         return f"The split costs {-saving:,.0f} USD a month more before anything else: nothing pays it back."
     if months is None:
         return f"It saves {saving:,.0f} USD a month, less than running it costs: it never pays back."
-    if five < 0.0:
-        return f"It pays back after {months:.0f} months, beyond the five years counted."
-    return f"It pays back after {months:.1f} months; five years leave {five:,.0f} USD."
+    if total < 0.0:
+        return f"It pays back after {months:.0f} months, beyond the {years:g} years counted."
+    return f"It pays back after {months:.1f} months; {years:g} years leave {total:,.0f} USD."

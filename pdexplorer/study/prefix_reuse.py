@@ -17,22 +17,6 @@ from pdexplorer.workload.sessions import Sessions, session_requests
 
 
 @dataclass(frozen=True, slots=True)
-class ReuseSetup:
-    """Conversations and caches. turns: of a conversation; a turn's answer is the scenario's output. pooled:
-    the fleet shares a store of store_bytes read at store_byte_per_s; else each instance has its own memory
-    only. write_back: generated tokens' KV returns to the prefill side for the next turn.
-    """
-
-    turns: int = 4
-    system_tokens: int = 512
-    think_s: float = 30.0
-    pooled: bool = False
-    store_bytes: float = 1e12
-    store_byte_per_s: float = 20e9
-    write_back: bool = True
-
-
-@dataclass(frozen=True, slots=True)
 class ReuseRow:
     """One run. hit_fraction: prompt tokens nobody had to compute, on the side that prefills.
     decode_hit_fraction: KV the decode side held already, so that it was not sent; 0 for a colocated fleet.
@@ -55,27 +39,24 @@ class ReuseRow:
 RUNS = ("colocated", "split_without_reuse", "split_with_reuse")
 
 
-def prefix_reuse(
-    evaluation: Evaluation, setup: ReuseSetup | None = None, conversations: int = 150, seed: int = 0
-) -> tuple[ReuseRow, ...]:
-    """Empty where a fleet cannot run. The last prompt of a conversation has about the scenario's input
-    tokens; both fleets route to where the prompt is cached, and the run without reuse computes all of it.
+def prefix_reuse(evaluation: Evaluation, conversations: int = 150, seed: int = 0) -> tuple[ReuseRow, ...]:
+    """Conversations and caches as the scenario's reuse.* say. Empty where a fleet cannot run. The last prompt
+    of a conversation has about the scenario's input tokens; both fleets route to where the prompt is cached,
+    and the run without reuse computes all of it.
     """
-    setup = setup or ReuseSetup()
     one, other = evaluation.colocated_fleet, evaluation.disaggregated_fleet
     if one is None or other is None:
         return ()
     scenario = evaluation.scenario
-    requests = session_requests(_sessions(scenario, setup), conversations, seed)
+    requests = session_requests(_sessions(scenario), conversations, seed)
     plain = replace(
         requests, block_hashes=None, context_hashes=None, cached_tokens=np.zeros_like(requests.cached_tokens)
     )
-    store = Tier(setup.store_bytes, setup.store_byte_per_s) if setup.pooled else None
     caches = replace(
         options_of(scenario),
         routing="prefix_aware",
         closed_loop_concurrency=None,
-        cache=CacheOptions(store=store, write_back=setup.write_back),
+        cache=cache_options(scenario),
     )
     bare = replace(options_of(scenario), routing="least_loaded", closed_loop_concurrency=None)
     return (
@@ -85,25 +66,40 @@ def prefix_reuse(
     )
 
 
-def held_conversations(evaluation: Evaluation, setup: ReuseSetup | None = None) -> dict[str, float]:
-    """How many whole conversations a store keeps, and how many are open at once by Little's law."""
-    setup = setup or ReuseSetup()
+def cache_options(scenario: Scenario) -> CacheOptions:
+    """The caches of reuse.*: free KV memory always, the tiers that have a size."""
+    reuse = scenario.reuse
+    return CacheOptions(
+        host=_tier(reuse.host_gb, reuse.host_gb_per_s, reuse.host_latency_ms),
+        ssd=_tier(reuse.ssd_gb, reuse.ssd_gb_per_s, reuse.ssd_latency_ms),
+        store=_tier(reuse.store_gb, reuse.store_gb_per_s, reuse.store_latency_ms),
+        write_back=reuse.write_back,
+    )
+
+
+def held_conversations(evaluation: Evaluation) -> dict[str, float]:
+    """How many whole conversations the shared store keeps, and how many are open at once by Little's law."""
     fleet = evaluation.disaggregated_fleet or evaluation.colocated_fleet
     if fleet is None:
         return {}
     instance = fleet.prefill if hasattr(fleet, "prefill") else fleet.instance
     workload = evaluation.scenario.workload
     tokens = workload.input_tokens + workload.output_tokens
-    sessions = _sessions(evaluation.scenario, setup)
+    sessions, reuse = _sessions(evaluation.scenario), evaluation.scenario.reuse
+    size = tokens * kv_bytes_per_token(instance.architecture, instance.kv_format)
     return {
-        "store": setup.store_bytes / (tokens * kv_bytes_per_token(instance.architecture, instance.kv_format)),
-        "open": sessions.rate_per_s * (setup.turns - 1) * setup.think_s,
+        "store": reuse.store_gb * 1e9 / size,
+        "open": sessions.rate_per_s * (reuse.turns - 1) * reuse.think_s,
     }
 
 
-def _sessions(scenario: Scenario, setup: ReuseSetup) -> Sessions:
+def _tier(size_gb: float, gb_per_s: float, latency_ms: float) -> Tier | None:
+    return Tier(size_gb * 1e9, gb_per_s * 1e9, latency_ms / 1e3) if size_gb > 0.0 else None
+
+
+def _sessions(scenario: Scenario) -> Sessions:
     """Turns arrive at the scenario's rate and grow to its prompt length at the last turn."""
-    workload = scenario.workload
+    workload, setup = scenario.workload, scenario.reuse
     answers = (setup.turns - 1) * workload.output_tokens
     spoken = max(workload.input_tokens - setup.system_tokens - answers, 16.0 * setup.turns)
     return Sessions(

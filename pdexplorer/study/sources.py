@@ -23,15 +23,17 @@ def sources_of(space: Space) -> tuple[str, ...]:
         lines += [
             f"link {link.id} {key}: {figure.kind}, {figure.source}" for key, figure in link.figures.items()
         ]
-    engine = catalog.engines[scenario.engine.profile]
-    lines += [
-        f"engine {engine.id} {key}: {figure.kind}, {figure.source}" for key, figure in engine.figures.items()
-    ]
+    for engine in (catalog.engines[scenario.engine.profile], catalog.engines[scenario.colocated_engine]):
+        lines += [
+            f"engine {engine.id} {key}: {figure.kind}, {figure.source}"
+            for key, figure in engine.figures.items()
+        ]
     return tuple(dict.fromkeys(lines))
 
 
 _READ = (
     "memory_gb",
+    "driver_memory_mib",
     "memory_bandwidth_gb_per_s",
     "tflops_bf16_dense",
     "tflops_fp8_dense",

@@ -69,15 +69,15 @@ def design_space(
     refused: list[Refused] = []
     cache: dict[tuple[Any, ...], Instance | Infeasible] = {}
 
-    def found(role: str, pool: Pool, accelerators: tuple[str, ...]) -> tuple[Instance, ...]:
+    def found(role: str, pool: Pool, accelerators: tuple[str, ...], engine: str) -> tuple[Instance, ...]:
         instances = []
         for accelerator in accelerators:
             for tp in (pool.tp,) if pool.tp is not None else tensor_parallel:
-                key = (accelerator, tp, pool.pp, pool.ep, pool.attention_dp, pool.weight_format)
+                key = (accelerator, tp, pool.pp, pool.ep, pool.attention_dp, pool.weight_format, engine)
                 if key not in cache:
                     cache[key] = resolve_instance(
                         catalog, scenario, accelerator_id=accelerator, tp=tp, pp=pool.pp, ep=pool.ep,
-                        attention_dp=pool.attention_dp, weight_format=pool.weight_format,
+                        attention_dp=pool.attention_dp, weight_format=pool.weight_format, engine_id=engine,
                     )  # fmt: skip
                 instance = cache[key]
                 if isinstance(instance, Infeasible):
@@ -86,9 +86,12 @@ def design_space(
                     instances.append(instance)
         return tuple(instances)
 
-    colocated = found("colocated", scenario.colocated, accelerators_on_offer(scenario))
-    prefill = found("prefill", scenario.prefill, (scenario.prefill.accelerator,))
-    decode = found("decode", scenario.decode, (scenario.decode.accelerator,))
+    colocated = found(
+        "colocated", scenario.colocated, accelerators_on_offer(scenario), scenario.colocated_engine
+    )
+    engine = scenario.engine.profile
+    prefill = found("prefill", scenario.prefill, (scenario.prefill.accelerator,), engine)
+    decode = found("decode", scenario.decode, (scenario.decode.accelerator,), engine)
     pinned = scenario.colocated.chunk_tokens
     budgets = (pinned,) if pinned is not None else chunk_budgets_tokens
     if scenario.engine.chunking == "unchunked":

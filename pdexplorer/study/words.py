@@ -246,6 +246,16 @@ def vetoed(keys: tuple[str, ...]) -> str:
     return "Veto: " + " and ".join(VETO[key] for key in keys) + "."
 
 
+def unfair(colocated: str, split: str, chunked: bool) -> str:
+    """A baseline that is not the best on offer: another engine, or no chunked prefill. Empty where it is."""
+    without = "" if chunked else " without chunked prefill"
+    if colocated != split:
+        return f"The comparison is not fair: colocated runs {colocated}{without}, the split runs {split}."
+    if not chunked:
+        return f"The comparison is not fair: colocated runs {colocated} without chunked prefill."
+    return ""
+
+
 def disagreement(other: str, ratio: float, band: str) -> str:
     says = {"disaggregate": "pays", "benchmark_first": "worth a benchmark", "stay_colocated": "not worth it"}[
         band

@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping
 
+from pdexplorer.study.faults import FAULTS
+
 ENGLISH_STUDIES: Mapping[str, str] = {
     "latency.ttft_s": "TTFT",
     "latency.tpot_s": "TPOT",
@@ -95,20 +97,9 @@ ENGLISH_STUDIES: Mapping[str, str] = {
     "batch.gain": "Against as asked (×)",
     "batch.ratio": "Splitting gives {ratio}× the rows per unit of cost.",
     "payback.about": "What two pools cost beyond their GPUs, against what they save at the demand, "
-    "*estimated*. Every cost is assumed: replace it by your own.",
-    "payback.assumed": "Assumed costs",
-    "payback.engineering_once_usd": "Engineering, once (USD)",
-    "payback.engineering_usd_per_month": "Engineering, monthly (USD)",
-    "payback.nic_usd": "A NIC (USD)",
-    "payback.nics_present_fraction": "NICs already there (share)",
-    "payback.switch_port_usd": "A switch port (USD)",
-    "payback.switch_present_fraction": "Switch ports already there (share)",
-    "payback.optic_usd": "An optic (USD)",
-    "payback.optics_per_nic": "Optics per NIC",
-    "payback.incidents_per_year": "More incidents a year",
-    "payback.incident_usd": "An incident (USD)",
+    "*estimated*. Every cost is assumed: replace it by your own, under *Complexity and payback* on the left.",
     "payback.never": "It never pays back: net {net} USD a month.",
-    "payback.months": "Pays back after {months} months; over five years {five} USD net.",
+    "payback.months": "Pays back after {months} months; over {years} years {net} USD net.",
     "payback.item": "Item",
     "payback.once": "Once (USD)",
     "payback.monthly": "A month (USD; below 0 saves)",
@@ -120,7 +111,7 @@ ENGLISH_STUDIES: Mapping[str, str] = {
     "payback.row_incidents": "More ways to fail",
     "payback.x": "Months",
     "payback.y": "Saved so far (USD), estimated",
-    "payback.alt": "Money saved by splitting over five years; at the end {five} USD.",
+    "payback.alt": "Money saved by splitting over {years} years; at the end {net} USD.",
     "checklist.title": "Questions to answer before splitting",
     "checklist.question": "Question",
     "checklist.answer": "Usual answer",
@@ -132,12 +123,7 @@ ENGLISH_STUDIES: Mapping[str, str] = {
     "faults.lost": "Requests lost to the limits",
     "faults.retries": "Sent again",
     "faults.ttft": "TTFT P95 with",
-    "fault.prefill_down": "One prefill instance is down for a fifth of the time",
-    "fault.decode_down": "One decode instance is down for a fifth of the time",
-    "fault.colocated_down": "One colocated instance is down for a fifth of the time",
-    "fault.slow_link": "The KV link runs at a tenth of its rate for a fifth of the time",
-    "fault.transfer_failure": "A tenth of the transfers fail for a fifth of the time",
-    "fault.router_down": "The scheduler is away for a fiftieth of the time",
+    **{f"fault.{key}": words for key, words in FAULTS.items()},
     "published.about": "Published comparisons (*measured* by their authors) beside what this model says of "
     "the same case (*estimated*). Misses stay in the list, with their cause as far as it is known.",
     "published.score": "The sign is right in {right} of {listed} cases.",

@@ -3,7 +3,9 @@
 _UNITS = {
     "/s": "req/s",
     "requests/s": "req/s",
+    "$": "USD",
     "$/h": "USD/h",
+    "$/month": "USD/month",
     "$/kWh": "USD/kWh",
     "$/NIC/h": "USD/NIC/h",
     "requests in flight": "req",

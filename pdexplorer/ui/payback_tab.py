@@ -3,7 +3,6 @@ questions to answer first.
 """
 
 from collections.abc import Mapping
-from dataclasses import fields
 from typing import Any
 
 import pandas as pd
@@ -12,7 +11,7 @@ import streamlit as st
 from pdexplorer.charts.lines import COLUMNS, fleet_lines, line_frame
 from pdexplorer.charts.template import to_template
 from pdexplorer.study.checklist import checklist
-from pdexplorer.study.payback import Complexity, Payback, payback
+from pdexplorer.study.payback import Payback, payback
 from pdexplorer.ui.answer import Answered
 from pdexplorer.ui.chinese_checklist import CHECKLIST
 from pdexplorer.ui.figures import fleet_texts
@@ -22,9 +21,9 @@ from pdexplorer.ui.texts import language, text
 
 
 def payback_tab(answer: Answered) -> None:
-    """Assumptions to change, the items, the money over five years, the checklist."""
+    """The items, the money over the years, the checklist."""
     st.caption(text("payback.about"))
-    found = payback(answer.evaluation, _assumed())
+    found = payback(answer.evaluation)
     if found is None:
         st.caption(text("work.none"))
     else:
@@ -38,32 +37,19 @@ def payback_tab(answer: Answered) -> None:
     st.table(pd.DataFrame(rows).set_index(text("checklist.question")))
 
 
-def _assumed() -> Complexity:
-    values: dict[str, Any] = {}
-    with st.expander(text("payback.assumed")):
-        columns = st.columns(2)
-        for position, field in enumerate(fields(Complexity)):
-            share = field.name.endswith("_fraction")
-            whole = field.name == "optics_per_nic"
-            default: Any = field.default
-            values[field.name] = columns[position % 2].number_input(
-                text(f"payback.{field.name}"),
-                0 if whole else 0.0,
-                1.0 if share else None,
-                default,
-                step=1 if whole else 0.1 if share else None,
-                format=None if whole else "%g",
-                key=f"payback.{field.name}",
-            )
-    return Complexity(**values)
-
-
 def _money(found: Payback) -> None:
     months = found.payback_months
     if months is None:
         st.markdown(text("payback.never", net=number(found.net_usd_per_month)))
     else:
-        st.markdown(text("payback.months", months=number(months), five=number(found.net_five_years_usd)))
+        st.markdown(
+            text(
+                "payback.months",
+                months=number(months),
+                years=number(found.years),
+                net=number(found.net_usd),
+            )
+        )
     once, monthly = text("payback.once"), text("payback.monthly")
     rows: list[Mapping[str, Any]] = [
         {text("payback.item"): text(f"payback.row_{row.key}"), once: row.once_usd, monthly: row.usd_per_month}
@@ -75,7 +61,7 @@ def _money(found: Payback) -> None:
     st.vega_lite_chart(
         line_frame(points, fleet_texts()),
         _template(language()),
-        alt=text("payback.alt", five=number(found.net_five_years_usd)),
+        alt=text("payback.alt", net=number(found.net_usd), years=number(found.years)),
         key="chart.payback",
     )
 

@@ -6,7 +6,7 @@ from typing import Any
 import streamlit as st
 
 from pdexplorer.evidence.published_results import PublishedResult
-from pdexplorer.study.faults import FaultRow
+from pdexplorer.study.faults import FaultRow, fault_shares
 from pdexplorer.ui.answer import Answered
 from pdexplorer.ui.formats import ms_text, number, percent
 from pdexplorer.ui.studies import long_study, table
@@ -21,10 +21,15 @@ def faults_tab(answer: Answered) -> None:
         if found is not None:
             st.caption(text("work.none"))
         return
+    faults = answer.scenario.faults
+
+    def shares(key: str) -> dict[str, str]:
+        return {name: percent(share) for name, share in fault_shares(key, faults).items()}
+
     rows: list[Mapping[str, Any]] = [
         {
             text("column.fleet"): text(f"fleet.{row.fleet}"),
-            text("faults.fault"): text(f"fault.{row.key}"),
+            text("faults.fault"): text(f"fault.{row.key}", **shares(row.key)),
             text("faults.before"): percent(row.attainment_before),
             text("faults.after"): percent(row.attainment_after),
             text("faults.lost"): row.lost_requests,

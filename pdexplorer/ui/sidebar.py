@@ -30,8 +30,11 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     "pools": ("prefill", "decode"),
     "network": ("network",),
     "engine": ("engine", "routing"),
-    "compare": ("compare", "verdict"),
+    "compare": ("compare", "verdict", "confidence"),
     "money": ("money",),
+    "reuse": ("reuse",),
+    "faults": ("faults",),
+    "payback": ("payback",),
 }
 """Folded groups and the scenario's blocks in each; a field on the first screen is not repeated."""
 

@@ -45,8 +45,8 @@ def source_frame(scenario: Scenario, catalog: Catalog) -> pd.DataFrame:
     if scenario.network.link in catalog.links:
         link = catalog.links[scenario.network.link]
         rows += _figures(link.name, link.figures)
-    if scenario.engine.profile in catalog.engines:
-        engine = catalog.engines[scenario.engine.profile]
+    for identifier in dict.fromkeys((scenario.engine.profile, scenario.colocated_engine)):
+        engine = catalog.engines[identifier]
         rows += _figures(engine.name, engine.figures)
     if scenario.model.name in catalog.model_sources:
         rows.append(

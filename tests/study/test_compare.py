@@ -7,6 +7,7 @@ import pytest
 from pdexplorer.catalog.catalog import load_catalog
 from pdexplorer.infeasible import Infeasible
 from pdexplorer.scenario.scenario import Scenario
+from pdexplorer.scenario.settings import apply_settings
 from pdexplorer.study.compare import evaluate
 
 FLEET_KEYS = """feasible bottleneck instances gpus cost_usd_per_hour goodput_per_s cost_usd_per_million_tokens
@@ -145,3 +146,20 @@ def test_unknown_ids_are_one_clear_line() -> None:
     with pytest.raises(ValueError, match="accelerator") as caught:
         evaluate(Scenario.model_validate({"prefill": {"accelerator": "h1000"}}), load_catalog())
     assert "\n" not in str(caught.value)
+
+
+def test_a_baseline_on_another_engine_is_called_out_and_runs_it() -> None:
+    asked = {"colocated.engine": "vllm_2023", "engine.chunking": "unchunked", "compare.basis": "most_goodput"}
+    scenario, refused = apply_settings(Scenario(), asked)
+    assert refused == ()
+    same, _ = apply_settings(Scenario(), {"compare.basis": "most_goodput"})
+    old, fair = (evaluate(each, with_break_even=False) for each in (scenario, same))
+    assert old.colocated_fleet is not None
+    assert old.disaggregated_fleet is not None
+    assert old.colocated_fleet.instance.engine.id == "vllm_2023"
+    assert old.disaggregated_fleet.prefill.engine.id == old.disaggregated_fleet.decode.engine.id == "vllm"
+    assert old.verdict.ratio > fair.verdict.ratio  # type: ignore[operator]
+    assert "not fair: colocated runs vLLM of 2023" in old.verdict.sentence
+    assert "without chunked prefill" in old.verdict.sentence
+    assert "not fair" not in fair.verdict.sentence
+    assert any(line.startswith("engine vllm_2023") for line in old.sources)

@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 
 from pdexplorer.catalog import efficiency
+from pdexplorer.scenario.decision_block import VerdictRule
 from pdexplorer.scenario.scenario import Scenario
+from pdexplorer.scenario.study_block import ConfidenceRule
 from pdexplorer.study.compare import evaluate
 from pdexplorer.study.confidence import Confidence, confidence_of, with_confidence
 from pdexplorer.study.spread import slower
@@ -23,8 +25,15 @@ SCENARIO = Scenario.model_validate(
 )
 
 
+def with_rule(scenario: Scenario, **rule: object) -> Scenario:
+    return scenario.model_copy(update={"confidence": ConfidenceRule(**rule)})  # type: ignore[arg-type]
+
+
 def drawn(
-    change: Callable[[float], float], monkeypatch: pytest.MonkeyPatch, scenario: Scenario = SCENARIO
+    change: Callable[[float], float],
+    monkeypatch: pytest.MonkeyPatch,
+    scenario: Scenario = SCENARIO,
+    **rule: object,
 ) -> Confidence | None:
     """Confidence with every spread in the data changed."""
     entries = efficiency.load_efficiencies()
@@ -32,7 +41,7 @@ def drawn(
     with monkeypatch.context() as patch:
         patch.setattr(efficiency, "load_efficiencies", lambda: moved)
         patch.setattr(efficiency, "_inherited", lambda entry, accelerator: entry)
-        return confidence_of(evaluate(scenario, with_break_even=False), draws=16)
+        return confidence_of(evaluate(with_rule(scenario, draws=16, **rule), with_break_even=False))
 
 
 def _with_spread(entry: Any, change: Callable[[float], float]) -> Any:
@@ -49,14 +58,21 @@ def test_doubling_the_spread_in_the_data_widens_the_interval(monkeypatch: pytest
     assert (one.agreeing, one.decisions, one.gain_low) != (two.agreeing, two.decisions, two.gain_low)
 
 
+def test_the_scenario_can_doubt_the_fits_twice_as_much(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = drawn(lambda spread: spread, monkeypatch, SCENARIO, spread_ratio=2.0)
+    assert asked == drawn(lambda spread: 2.0 * spread, monkeypatch)
+    assert confidence_of(evaluate(with_rule(SCENARIO, spread_ratio=0.0), with_break_even=False)) is None
+    assert confidence_of(evaluate(with_rule(SCENARIO, draws=0), with_break_even=False)) is None
+
+
 def test_without_a_spread_there_is_no_confidence(monkeypatch: pytest.MonkeyPatch) -> None:
     assert drawn(lambda spread: 0.0, monkeypatch) is None
 
 
 def test_the_same_seed_gives_the_same_draws_and_fills_the_verdict() -> None:
-    evaluation = evaluate(SCENARIO, with_break_even=False)
+    evaluation = evaluate(with_rule(SCENARIO, draws=8, seed=3), with_break_even=False)
     assert evaluation.verdict.confidence is None
-    first, second = (with_confidence(evaluation, draws=8, seed=3).verdict for _ in range(2))
+    first, second = (with_confidence(evaluation).verdict for _ in range(2))
     assert first == second
     answer = json.loads(json.dumps(first.to_json(), allow_nan=False))
     assert 0.0 <= answer["confidence"] <= 1.0
@@ -65,10 +81,12 @@ def test_the_same_seed_gives_the_same_draws_and_fills_the_verdict() -> None:
 
 
 def test_an_interval_on_both_sides_of_the_line_says_benchmark_first(monkeypatch: pytest.MonkeyPatch) -> None:
-    near_the_line = SCENARIO.model_copy(update={"slo": SCENARIO.slo.model_copy(update={"tpot_ms": 66.0})})
-    found = drawn(lambda spread: 0.3, monkeypatch, near_the_line)
+    line = evaluate(SCENARIO, with_break_even=False).verdict.ratio
+    assert line is not None
+    through_it = VerdictRule(benchmark_ratio=line, pays_ratio=2.0 * line, clearly_ratio=2.0 * line)
+    found = drawn(lambda spread: 0.3, monkeypatch, SCENARIO.model_copy(update={"verdict": through_it}))
     assert found is not None
-    assert found.gain_low < 1.1 <= found.gain_high  # type: ignore[operator]
+    assert found.gain_low < line <= found.gain_high  # type: ignore[operator]
     assert found.undecided == (found.agreeing < 0.8)
     assert ("cannot decide" in found.text) == found.undecided
 

@@ -1,10 +1,13 @@
+from dataclasses import replace
+
 import pytest
 
 from pdexplorer.scenario.scenario import Scenario
+from pdexplorer.scenario.study_block import Reuse
 from pdexplorer.study.compare import Evaluation, evaluate
 from pdexplorer.study.faults import FAULTS, fault_rows
 from pdexplorer.study.hybrid import Hybrid, HybridRow, hybrid, rule_rows, with_hybrid
-from pdexplorer.study.prefix_reuse import RUNS, ReuseSetup, held_conversations, prefix_reuse
+from pdexplorer.study.prefix_reuse import RUNS, held_conversations, prefix_reuse
 from tests.study.test_signs import LONG_TIGHT
 
 SMALL = {**LONG_TIGHT, "workload": {"input_tokens": 4000, "output_tokens": 100, "rate_per_s": 3}}
@@ -46,8 +49,13 @@ def test_longer_prompts_hold_up_the_others_for_longer(evaluation: Evaluation) ->
     assert all(row.local_s > row.held_up_s > 0.0 and row.remote_s > 0.0 for row in rows)
 
 
+def asked(evaluation: Evaluation, **reuse: object) -> Evaluation:
+    scenario = evaluation.scenario.model_copy(update={"reuse": Reuse(**reuse)})  # type: ignore[arg-type]
+    return replace(evaluation, scenario=scenario)
+
+
 def test_three_runs_side_by_side(evaluation: Evaluation) -> None:
-    rows = prefix_reuse(evaluation, ReuseSetup(think_s=5.0), conversations=20)
+    rows = prefix_reuse(asked(evaluation, think_s=5.0), conversations=20)
     assert tuple(row.run for row in rows) == RUNS
     colocated, without, reuse = rows
     assert without.hit_fraction == 0.0
@@ -61,7 +69,7 @@ def test_three_runs_side_by_side(evaluation: Evaluation) -> None:
 
 
 def test_a_bigger_store_keeps_more_conversations(evaluation: Evaluation) -> None:
-    small, large = (held_conversations(evaluation, ReuseSetup(store_bytes=size)) for size in (1e11, 1e12))
+    small, large = (held_conversations(asked(evaluation, store_gb=size)) for size in (100.0, 1000.0))
     assert large["store"] == pytest.approx(10.0 * small["store"])
     assert small["open"] > 0.0
 

@@ -1,13 +1,17 @@
+from dataclasses import replace
+
 import pytest
 
 from pdexplorer.scenario.scenario import Scenario
+from pdexplorer.scenario.settings import apply_settings
+from pdexplorer.scenario.study_block import Payback
 from pdexplorer.study.checklist import CHECKLIST, checklist
 from pdexplorer.study.compare import Evaluation, evaluate
 from pdexplorer.study.faults import FAULTS, FaultRow
-from pdexplorer.study.payback import MONTHS, Complexity, payback
+from pdexplorer.study.payback import payback
 from tests.study.test_signs import LONG_TIGHT
 
-FREE = Complexity(**{name: 0 for name in Complexity.__dataclass_fields__ if "fraction" not in name})
+FREE = {name: 0 for name in Payback.model_fields if name.endswith(("_usd", "_usd_per_month"))}
 
 
 @pytest.fixture(scope="module")
@@ -16,12 +20,14 @@ def evaluation() -> Evaluation:
 
 
 def test_the_saving_is_the_difference_of_the_fleets(evaluation: Evaluation) -> None:
-    found = payback(evaluation, FREE)
+    scenario = Scenario.model_validate({**LONG_TIGHT, "payback": {**FREE, "years": 3}})
+    found = payback(replace(evaluation, scenario=scenario))
     assert found is not None
     hourly = evaluation.colocated.cost_usd_per_hour - evaluation.disaggregated.cost_usd_per_hour  # type: ignore[operator]
     assert found.saving_usd_per_month == pytest.approx(hourly * 730, rel=1e-3)
     assert found.payback_months == 0.0
-    assert found.net_five_years_usd == pytest.approx(MONTHS * found.saving_usd_per_month)
+    assert found.net_usd == pytest.approx(36 * found.saving_usd_per_month)
+    assert len(found.cumulative_usd) == 37
 
 
 def test_rows_add_up_and_the_curve_crosses_zero_at_the_payback(evaluation: Evaluation) -> None:
@@ -30,8 +36,8 @@ def test_rows_add_up_and_the_curve_crosses_zero_at_the_payback(evaluation: Evalu
     assert sum(row.once_usd for row in found.rows) == pytest.approx(found.once_usd)
     assert -sum(row.usd_per_month for row in found.rows) == pytest.approx(found.net_usd_per_month)
     assert found.cumulative_usd[0] == -found.once_usd
-    assert found.cumulative_usd[-1] == pytest.approx(found.net_five_years_usd)
-    if found.payback_months is not None and found.payback_months < MONTHS:
+    assert found.cumulative_usd[-1] == pytest.approx(found.net_usd)
+    if found.payback_months is not None and found.payback_months < 60:
         month = int(found.payback_months)
         assert found.cumulative_usd[month] <= 0.0 <= found.cumulative_usd[month + 1]
 
@@ -45,12 +51,12 @@ def test_nothing_pays_back_a_split_that_costs_more(evaluation: Evaluation) -> No
     assert found is not None
     assert found.payback_months is None
     assert found.break_even_requests_per_s is None or found.saving_usd_per_month > 0.0
-    assert found.net_five_years_usd < 0.0
+    assert found.net_usd < 0.0
 
 
 def test_shares_out_of_range_are_refused() -> None:
-    with pytest.raises(ValueError, match="nics_present_fraction = 2"):
-        Complexity(nics_present_fraction=2.0)
+    _, refused = apply_settings(Scenario(), {"payback.nics_present_fraction": "2"})
+    assert refused[0].text == "payback.nics_present_fraction = 2: allowed is a number from 0 to 1"
 
 
 def test_the_checklist_takes_its_numbers_from_replayed_faults() -> None:
