@@ -2,6 +2,6 @@
 
 import sys
 
-from pdexplorer.cli import main
+from pdexplorer.cli.main import main
 
 sys.exit(main())

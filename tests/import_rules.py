@@ -94,10 +94,10 @@ def imported(source: str, module: str) -> Iterator[tuple[int, str]]:
 
 
 def room_of(module: str) -> str:
-    """The room a module belongs to; cli_runs and cli are one room, the package itself is the empty one."""
+    """The room a module belongs to; `python -m` is the shell, the package itself is the empty room."""
     parts = module.split(".")
     room = parts[1] if len(parts) > 1 else ""
-    return "cli" if room == "__main__" or room.startswith("cli_") else room
+    return "cli" if room == "__main__" else room
 
 
 def modules(folder: Path) -> Iterator[tuple[Path, str]]:

@@ -30,8 +30,8 @@ def test_every_import_points_left() -> None:
         ("pdexplorer.simulator.x", "from .. import steady"),
         ("pdexplorer.physics.x", "def f():\n    from pdexplorer import metrics"),
         ("pdexplorer.units", "from pdexplorer.catalog.catalog import load_catalog"),
-        ("pdexplorer.ui.x", "from pdexplorer.cli import main"),
-        ("pdexplorer.cli_runs", "from pdexplorer.ui.page import draw"),
+        ("pdexplorer.ui.x", "from pdexplorer.cli.main import main"),
+        ("pdexplorer.cli.runs", "from pdexplorer.ui.page import draw"),
         ("pdexplorer.study.x", "import streamlit as st"),
         ("pdexplorer.ui.x", "import altair"),
         ("pdexplorer.steady.x", "import simpy"),
@@ -51,9 +51,9 @@ def test_forbidden_imports_are_found(module: str, source: str) -> None:
     ("module", "source"),
     [
         ("pdexplorer.study.x", "import pandas as pd\nfrom pdexplorer.metrics.outcome import Outcome"),
-        ("pdexplorer.cli", "from pdexplorer.ui.launch import launch"),
-        ("pdexplorer.__main__", "from pdexplorer.cli import main"),
-        ("pdexplorer.cli", "from pdexplorer.cli_runs import evaluate"),
+        ("pdexplorer.cli.main", "from pdexplorer.ui.launch import launch"),
+        ("pdexplorer.__main__", "from pdexplorer.cli.main import main"),
+        ("pdexplorer.cli.main", "from pdexplorer.cli.runs import evaluate"),
         ("pdexplorer.simulator.x", "import simpy\nfrom pdexplorer import MODEL_VERSION"),
         ("pdexplorer.catalog.x", "from .figure import Figure"),
     ],
@@ -65,7 +65,7 @@ def test_allowed_imports_pass(module: str, source: str) -> None:
 def test_evaluate_starts_without_the_page_and_the_tables() -> None:
     code = (
         "import sys\n"
-        "from pdexplorer.cli import main\n"
+        "from pdexplorer.cli.main import main\n"
         "status = main(['evaluate', 'short_chat_h100', '--json'])\n"
         "heavy = {'streamlit', 'altair', 'pandas', 'simpy'} & set(sys.modules)\n"
         "print(status, sorted(heavy), file=sys.stderr)\n"

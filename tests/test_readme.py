@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from pdexplorer.cli import main
+from pdexplorer.cli.main import main
 from pdexplorer.scenario.link import parse_link
 from pdexplorer.scenario.presets import load_presets, read_scenario
 from pdexplorer.ui.routes import routes

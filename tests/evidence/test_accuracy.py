@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pdexplorer.cli import main
+from pdexplorer.cli.main import main
 from pdexplorer.evidence.accuracy import error_line, error_lines, rows_out, score_file
 
 REFERENCE = Path(__file__).parents[1] / "reference"

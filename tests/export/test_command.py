@@ -2,7 +2,7 @@
 
 import pytest
 
-from pdexplorer.cli import main
+from pdexplorer.cli.main import main
 from pdexplorer.scenario.link import parse_link
 
 

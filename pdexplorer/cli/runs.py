@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pdexplorer import MODEL_VERSION
-from pdexplorer.cli_scenario import scenario_from
-from pdexplorer.cli_text import print_evaluation, print_simulation
-from pdexplorer.cli_trace import own_trace, replayed
+from pdexplorer.cli.scenario import scenario_from
+from pdexplorer.cli.text import print_evaluation, print_simulation
+from pdexplorer.cli.trace import own_trace, replayed
 from pdexplorer.export.json_text import json_text
 from pdexplorer.export.per_request import write_per_request
 from pdexplorer.scenario.plain_number import plain_number
@@ -34,7 +34,7 @@ def evaluate(arguments: argparse.Namespace) -> None:
 def simulate(arguments: argparse.Namespace) -> None:
     """Requests one by one through the fleets that the closed form sized."""
     options = _Options.read(arguments)
-    from pdexplorer.cli_replay import replay, sized_fleets
+    from pdexplorer.cli.replay import replay, sized_fleets
     from pdexplorer.workload.generate import generate_requests
 
     plain, title = scenario_from(arguments.scenario, arguments.settings)

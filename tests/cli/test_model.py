@@ -8,7 +8,7 @@ import pytest
 
 from pdexplorer.catalog.catalog import load_catalog
 from pdexplorer.catalog.hf_config import read_hf_config
-from pdexplorer.cli import main
+from pdexplorer.cli.main import main
 from pdexplorer.scenario.presets import read_titled
 from tests.shared_data import shared_path
 

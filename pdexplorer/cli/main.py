@@ -10,8 +10,8 @@ from collections.abc import Callable, Sequence
 from typing import NoReturn
 
 from pdexplorer import MODEL_VERSION
-from pdexplorer.cli_accuracy import add_accuracy, run_accuracy
-from pdexplorer.cli_export import add_export
+from pdexplorer.cli.accuracy import add_accuracy, run_accuracy
+from pdexplorer.cli.export import add_export
 from pdexplorer.export.named_errors import naming
 
 _BAD_INPUT = 2
@@ -117,28 +117,28 @@ def _add_scenario(parser: argparse.ArgumentParser) -> None:
 
 
 def _evaluate(arguments: argparse.Namespace) -> None:
-    from pdexplorer.cli_runs import evaluate
+    from pdexplorer.cli.runs import evaluate
 
     evaluate(arguments)
 
 
 def _simulate(arguments: argparse.Namespace) -> None:
-    from pdexplorer.cli_runs import simulate
+    from pdexplorer.cli.runs import simulate
 
     simulate(arguments)
 
 
 def _presets(arguments: argparse.Namespace) -> None:
-    from pdexplorer.cli_lists import presets
+    from pdexplorer.cli.lists import presets
 
     presets()
 
 
 def _catalog(arguments: argparse.Namespace) -> None:
-    from pdexplorer.cli_lists import catalog
+    from pdexplorer.cli.lists import catalog
 
     if arguments.kind == "fit":
-        from pdexplorer.cli_accuracy import fit_catalog
+        from pdexplorer.cli.accuracy import fit_catalog
 
         if not arguments.files:
             raise ValueError("catalog fit needs FILES: CSV files of measured step times")
@@ -153,13 +153,13 @@ def _catalog(arguments: argparse.Namespace) -> None:
 
 
 def _model(arguments: argparse.Namespace) -> None:
-    from pdexplorer.cli_model import import_model
+    from pdexplorer.cli.model import import_model
 
     import_model(arguments)
 
 
 def _steptime(arguments: argparse.Namespace) -> None:
-    from pdexplorer.cli_steptime import steptime
+    from pdexplorer.cli.steptime import steptime
 
     steptime(arguments.points, arguments.overhead, arguments.out)
 
@@ -171,14 +171,14 @@ def _accuracy(arguments: argparse.Namespace) -> None:
 
 
 def _check_table(file: str, out: str | None) -> None:
-    from pdexplorer.cli_table import check_out, checked_lines
+    from pdexplorer.cli.table import check_out, checked_lines
 
     checked_lines(file)
     check_out(out)
 
 
 def _export(arguments: argparse.Namespace) -> None:
-    from pdexplorer.cli_export import export
+    from pdexplorer.cli.export import export
 
     export(arguments)
 

@@ -49,8 +49,8 @@ def export(arguments: argparse.Namespace) -> None:
     for name, path in wanted.items():
         if path.is_dir() or not path.parent.is_dir():
             raise ValueError(f"--{name} {shown(given[name])}: allowed is a file in an existing directory")
-    from pdexplorer.cli_scenario import scenario_from
-    from pdexplorer.cli_trace import own_trace
+    from pdexplorer.cli.scenario import scenario_from
+    from pdexplorer.cli.trace import own_trace
     from pdexplorer.export.links import LOCAL_ADDRESS, root_address, short_link
     from pdexplorer.export.named_errors import naming
     from pdexplorer.export.report import report_of

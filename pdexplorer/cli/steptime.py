@@ -5,7 +5,7 @@ import re
 import sys
 from typing import Literal
 
-from pdexplorer.cli_table import check_out, checked_lines
+from pdexplorer.cli.table import check_out, checked_lines
 from pdexplorer.evidence.steptime import predict_file
 from pdexplorer.export.named_errors import naming
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from pdexplorer.cli import main
-from tests.cli_cases import EVALUATE_KEYS, FLEET_KEYS, VERDICT_KEYS
+from pdexplorer.cli.main import main
+from tests.cli.cases import EVALUATE_KEYS, FLEET_KEYS, VERDICT_KEYS
 
 Shell = Callable[..., tuple[int, str, str]]
 
@@ -47,7 +47,7 @@ def test_evaluate_has_the_promised_keys(shell: Shell) -> None:
 
 def test_a_name_a_file_and_a_link_ask_the_same(shell: Shell, tmp_path: Path) -> None:
     file = tmp_path / "mine.toml"
-    source = Path(__file__).parents[1] / "presets" / "short_chat_h100.toml"
+    source = Path(__file__).parents[2] / "presets" / "short_chat_h100.toml"
     file.write_text(source.read_text().replace("order = 20", "") + "[network]\nlink = 'roce_200'\n")
     by_file = answer(shell, "evaluate", str(file))
     by_name = answer(shell, "evaluate", "short_chat_h100", "--set", "network.link=roce_200")
@@ -183,7 +183,7 @@ def test_step_points_without_a_prediction_are_counted(shell: Shell, tmp_path: Pa
 )
 def test_a_full_disk_is_told_with_the_file(shell: Shell, tmp_path: Path, arguments: tuple[str, ...]) -> None:
     (tmp_path / "points.csv").write_text(POINTS + "h100_sxm,qwen3_8b,prefill,1,2048,\n")
-    reference = Path(__file__).parent / "reference" / "step_times.csv"
+    reference = Path(__file__).parents[1] / "reference" / "step_times.csv"
     status, _, err = shell(*(a.format(folder=tmp_path, reference=reference) for a in arguments))
     assert status == 2
     assert err == "pdexplorer: /dev/full: No space left on device\n"

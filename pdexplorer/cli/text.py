@@ -5,7 +5,7 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pdexplorer.cli_lists import print_table
+from pdexplorer.cli.lists import print_table
 
 Answer = Mapping[str, Any]
 _WIDTH = 100

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pdexplorer.cli import main
+from pdexplorer.cli.main import main
 
 Shell = Callable[..., tuple[int, str, str]]
 AZURE = "TIMESTAMP,ContextTokens,GeneratedTokens\n"

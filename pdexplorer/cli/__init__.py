@@ -1,0 +1,1 @@
+"""The shell command: one file a command, and what they share."""
