@@ -71,12 +71,14 @@ class Ratios:
     """Disaggregated over colocated, above 1 favours splitting; None where it cannot be formed.
 
     goodput_per_dollar, goodput_per_gpu: each fleet at its best unrounded scale. cost: colocated over
-    disaggregated cost per request at the demand, with whole instances.
+    disaggregated cost per request at the demand, with whole instances. goodput: what the whole instances
+    serve that fit into the same number of GPUs; only where that number is what is held equal.
     """
 
     goodput_per_dollar: float | None = None
     goodput_per_gpu: float | None = None
     cost: float | None = None
+    goodput: float | None = None
 
 
 @dataclass(frozen=True)
@@ -105,7 +107,7 @@ class Verdict:
     @property
     def ratio(self) -> float | None:
         """The ratio that decided."""
-        return _value(self.ratios, self.decided_by)
+        return ratio_of(self.ratios, self.decided_by)
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -115,6 +117,7 @@ class Verdict:
             "goodput_per_dollar_ratio": self.ratios.goodput_per_dollar,
             "goodput_per_gpu_ratio": self.ratios.goodput_per_gpu,
             "cost_ratio": self.ratios.cost,
+            "goodput_ratio": self.ratios.goodput,
             "confidence": self.confidence,
             "confidence_text": self.confidence_text,
             "gain_interval": None if self.gain_interval is None else list(self.gain_interval),
@@ -145,7 +148,7 @@ def decide(
         if disaggregated.feasible:
             return Verdict("disaggregate", "feasibility", ratios, vetoes=vetoes(rule, disaggregated, full))
         return Verdict("infeasible", "feasibility", ratios)
-    value = _value(ratios, decided_by)
+    value = ratio_of(ratios, decided_by)
     against = vetoes(rule, disaggregated, full)
     band = band_of(rule, value)
     if band == "disaggregate" and against:
@@ -160,10 +163,14 @@ def decide(
 
 
 def deciding_ratio(basis: Basis, ratios: Ratios, offline: bool = False) -> str:
-    """cost_ratio for least cost; else goodput per dollar; per GPU where prices are missing.
+    """cost_ratio for least cost; what whole instances serve for equal GPUs; else goodput per dollar, or per
+    GPU where prices are missing.
 
-    A batch job has no demand to round to: its throughput per dollar decides.
+    Money can be scaled and GPUs of one box cannot: there unrounded pools would decide about fleets nobody
+    can build. A batch job has no demand to round to: its throughput per dollar decides.
     """
+    if basis == "equal_gpus" and ratios.goodput is not None:
+        return "goodput_ratio"
     if basis == "least_cost" and not offline and ratios.cost is not None:
         return "cost_ratio"
     return "goodput_per_gpu_ratio" if ratios.goodput_per_dollar is None else "goodput_per_dollar_ratio"
@@ -204,9 +211,17 @@ def transfer_share(disaggregated: Outcome) -> float | None:
     return None if exposed is None or ttft is None or ttft.p95 <= 0.0 else exposed.p95 / ttft.p95
 
 
-def _value(ratios: Ratios, decided_by: str | None) -> float | None:
+def other_ratio(decided_by: str | None) -> str:
+    """The ratio that a verdict is held against: whole instances against unrounded scale."""
+    others = {"cost_ratio": "goodput_per_dollar_ratio", "goodput_ratio": "goodput_per_gpu_ratio"}
+    return others.get(decided_by or "", "cost_ratio")
+
+
+def ratio_of(ratios: Ratios, name: str | None) -> float | None:
+    """A ratio by its name in JSON; None where it could not be formed or has no name."""
     return {
         "cost_ratio": ratios.cost,
         "goodput_per_dollar_ratio": ratios.goodput_per_dollar,
         "goodput_per_gpu_ratio": ratios.goodput_per_gpu,
-    }.get(decided_by or "")
+        "goodput_ratio": ratios.goodput,
+    }.get(name or "")

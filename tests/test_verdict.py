@@ -32,9 +32,10 @@ def test_bands(ratio: float | None, decision: str, clearly: bool) -> None:
 
 
 def test_the_basis_says_which_ratio_decides() -> None:
-    ratios = Ratios(goodput_per_dollar=1.4, goodput_per_gpu=1.2, cost=1.0)
+    ratios = Ratios(goodput_per_dollar=1.4, goodput_per_gpu=1.2, cost=1.0, goodput=0.9)
     assert decide(RULE, "least_cost", FINE, FINE, ratios).decided_by == "cost_ratio"
-    for basis in ("most_goodput", "equal_gpus", "fixed_fleets"):
+    assert decide(RULE, "equal_gpus", FINE, FINE, ratios).decided_by == "goodput_ratio"
+    for basis in ("most_goodput", "fixed_fleets"):
         assert decide(RULE, basis, FINE, FINE, ratios).decided_by == "goodput_per_dollar_ratio"  # type: ignore[arg-type]
     unpriced = Ratios(goodput_per_gpu=1.2)
     assert decide(RULE, "least_cost", FINE, FINE, unpriced).decided_by == "goodput_per_gpu_ratio"
@@ -68,8 +69,8 @@ def test_json_keys_and_null_confidence() -> None:
     answer = decide(RULE, "least_cost", FINE, FINE, Ratios(cost=1.0)).to_json()
     assert answer["confidence"] is None
     keys = (
-        "decision decided_by goodput_per_dollar_ratio goodput_per_gpu_ratio cost_ratio confidence vetoes "
-        "reasons break_even"
+        "decision decided_by goodput_per_dollar_ratio goodput_per_gpu_ratio cost_ratio goodput_ratio "
+        "confidence vetoes reasons break_even"
     )
     assert set(keys.split()) <= set(answer)
 

@@ -33,7 +33,7 @@ from pdexplorer.study.size_disaggregated import size_disaggregated
 from pdexplorer.study.sources import sources_of
 from pdexplorer.study.space import Space, design_space
 from pdexplorer.study.uneven import with_uneven
-from pdexplorer.verdict import BreakEven, Ratios, Verdict, band_of, decide
+from pdexplorer.verdict import BreakEven, Ratios, Verdict, band_of, decide, other_ratio, ratio_of
 
 
 @dataclass(frozen=True)
@@ -147,9 +147,13 @@ def _ratios(
         cost = (one.cost_usd_per_hour / one.throughput_per_s) / (
             other.cost_usd_per_hour / other.throughput_per_s
         )
-    if space.scenario.compare.basis == "fixed_fleets" and space.scenario.workload.arrivals == "closed_loop":
+    compare, closed = space.scenario.compare, space.scenario.workload.arrivals == "closed_loop"
+    if compare.basis == "fixed_fleets" and closed:
         return _fixed_ratios(one, other, cost)
-    return Ratios(ratio(True) if priced(space) else None, ratio(False), cost)
+    # a filled fleet holds the limits at all it carries; a closed loop serves what it serves
+    served = [side.goodput_per_s if closed else side.throughput_per_s for side in (other, one)]
+    whole = served[0] / served[1] if compare.basis == "equal_gpus" and served[0] and served[1] else None
+    return Ratios(ratio(True) if priced(space) else None, ratio(False), cost, whole)
 
 
 def _fixed_ratios(one: Outcome, other: Outcome, cost: float | None) -> Ratios:
@@ -219,8 +223,8 @@ def _disagreements(scenario: Scenario, verdict: Verdict) -> list[str]:
     if verdict.ratio is None or verdict.decided_by is None:
         return []
     own = band_of(scenario.verdict, verdict.ratio)
-    other = "goodput_per_dollar_ratio" if verdict.decided_by == "cost_ratio" else "cost_ratio"
-    value = verdict.ratios.goodput_per_dollar if verdict.decided_by == "cost_ratio" else verdict.ratios.cost
+    other = other_ratio(verdict.decided_by)
+    value = ratio_of(verdict.ratios, other)
     if value is None or band_of(scenario.verdict, value) == own:
         return []
     return [words.disagreement(other, value, band_of(scenario.verdict, value))]

@@ -198,6 +198,7 @@ RATIO = {
     "cost_ratio": "cost per request",
     "goodput_per_dollar_ratio": "goodput per USD",
     "goodput_per_gpu_ratio": "goodput per GPU",
+    "goodput_ratio": "goodput",
 }
 VETO = {
     "transfer_share": "the KV transfer takes too large a share of TTFT P95",
@@ -260,7 +261,8 @@ def disagreement(other: str, ratio: float, band: str) -> str:
     says = {"disaggregate": "pays", "benchmark_first": "worth a benchmark", "stay_colocated": "not worth it"}[
         band
     ]
-    return f"By {RATIO[other]} it is {number(ratio)}×: {says}."
+    scale = " at unrounded scale" if other == "goodput_per_gpu_ratio" else ""
+    return f"By {RATIO[other]}{scale} it is {number(ratio)}×: {says}."
 
 
 def limit_named(name: str, text: str) -> str:

@@ -19,7 +19,7 @@ from pdexplorer.ui.formats import (
 )
 from pdexplorer.ui.reason_texts import because_and_but
 from pdexplorer.ui.texts import plain, text
-from pdexplorer.verdict import band_of
+from pdexplorer.verdict import band_of, other_ratio
 
 DECISIONS: Mapping[str, tuple[str, str]] = {
     "disaggregate": (":material/call_split:", "violet"),
@@ -122,7 +122,9 @@ def sentence(answer: Answer, whys: Mapping[str, str]) -> str:
             ("verdict.cost_less", 1 - 1 / ratio) if ratio > 1 else ("verdict.cost_more", 1 / ratio - 1)
         )
     else:
-        stem = "verdict.gpu" if by == "goodput_per_gpu_ratio" else "verdict.goodput"
+        stem = {"goodput_per_gpu_ratio": "verdict.gpu", "goodput_ratio": "verdict.whole"}.get(
+            by, "verdict.goodput"
+        )
         key, change = (f"{stem}_more", ratio - 1) if ratio > 1 else (f"{stem}_less", 1 - ratio)
     return " ".join([text(key, percent=percent(change), ratio=shown), disagreement(answer)]).rstrip()
 
@@ -131,7 +133,7 @@ def disagreement(answer: Answer) -> str:
     """The other ratio, where it falls in another band than the one that decided."""
     verdict = answer["verdict"]
     rule = VerdictRule.model_validate(answer["scenario"]["verdict"])
-    other = "goodput_per_dollar_ratio" if verdict["decided_by"] == "cost_ratio" else "cost_ratio"
+    other = other_ratio(verdict["decided_by"])
     ratio, decisive = verdict[other], verdict[verdict["decided_by"]]
     if ratio is None or band_of(rule, ratio) == band_of(rule, decisive):
         return ""

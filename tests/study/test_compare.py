@@ -39,7 +39,8 @@ def test_the_same_scenario_gives_the_same_answer() -> None:
 
 
 def test_every_design_is_listed_with_a_score_or_a_limit_and_one_of_each_is_chosen() -> None:
-    candidates = evaluate(Scenario(), with_break_even=False).candidates
+    bf16 = Scenario.model_validate({"model": {"weight_format": "bf16"}})  # too large for one H100
+    candidates = evaluate(bf16, with_break_even=False).candidates
     assert all((c.score is None) != (c.limit is None) for c in candidates)
     for fleet in ("colocated", "disaggregated"):
         assert sum(c.chosen for c in candidates if c.fleet == fleet) == 1
@@ -129,7 +130,28 @@ def test_budgets_are_kept_to(basis: str) -> None:
         assert side.feasible
         assert side.gpus is not None
         assert side.gpus <= (16 if basis == "equal_gpus" else 16.95)
-    assert answer.verdict.decided_by == "goodput_per_dollar_ratio"
+    by_basis = {"equal_gpus": "goodput_ratio", "most_goodput": "goodput_per_dollar_ratio"}
+    assert answer.verdict.decided_by == by_basis[basis]
+    served = answer.disaggregated.throughput_per_s / answer.colocated.throughput_per_s  # type: ignore[operator]
+    assert answer.verdict.ratios.goodput == (pytest.approx(served) if basis == "equal_gpus" else None)
+
+
+def test_equal_gpus_are_decided_by_what_fits_into_them() -> None:
+    """Eight GPUs hold two of these colocated instances or 2P + 1D, which no unrounded ratio knows."""
+    box = {
+        "model.name": "qwen3_32b", "workload.input_distribution": "fixed", "workload.output_tokens": "1000",
+        "workload.output_distribution": "fixed", "slo.tpot_ms": "30", "prefill.accelerator": "l40s",
+        "decode.accelerator": "l40s", "network.link": "pcie4_x16", "compare.basis": "equal_gpus",
+        "verdict.pays_ratio": "2.3", "verdict.clearly_ratio": "2.3",
+    }  # fmt: skip
+    small, refused = apply_settings(Scenario(), box)
+    large, _ = apply_settings(small, {"compare.gpus": "8000"})
+    assert refused == ()
+    eight, many = (evaluate(each, with_break_even=False).verdict for each in (small, large))
+    assert eight.ratios.goodput_per_gpu == pytest.approx(many.ratios.goodput_per_gpu)
+    assert many.ratio == pytest.approx(many.ratios.goodput_per_gpu, rel=0.03)
+    assert eight.ratio < 0.9 * many.ratio  # type: ignore[operator]
+    assert "at unrounded scale" in eight.sentence
 
 
 def test_evaluate_imports_neither_pandas_nor_the_page() -> None:
