@@ -4,6 +4,7 @@ Datasheets are decimal (1 GB = 1e9 bytes); memory tools print binary (1 GiB = 2*
 """
 
 GB = 1e9
+MIB = float(2**20)
 GIB = float(2**30)
 TERA = 1e12
 MS = 1e-3

@@ -11,8 +11,9 @@ class Accelerator:
     """One device. SI units, dense FLOP/s; None where nobody published a figure.
 
     flop_per_s maps a compute format (bf16, fp8, fp4, int8) to its dense rate; a format the chip has no units
-    for is absent, an unpublished one is None. figures holds every number by its catalogue field, in that
-    field's unit.
+    for is absent, an unpublished one is None. usable_memory_bytes: what the driver reports (85.5e9 for the
+    80 GB of an H100), the datasheet's where no driver figure is known. figures holds every number by its
+    catalogue field, in that field's unit.
     """
 
     id: str
@@ -21,6 +22,7 @@ class Accelerator:
     family: str
     device_class: str
     memory_bytes: float | None
+    usable_memory_bytes: float | None
     memory_byte_per_s: float | None
     flop_per_s: Mapping[str, float | None]
     scale_up_byte_per_s: float | None

@@ -14,6 +14,7 @@ _UNITS = {
     "_usd_per_hour": "$/h",
     "_usd": "$",
     "_gb": "GB",
+    "_mib": "MiB",
     "_ms": "ms",
     "_us": "µs",
     "_w": "W",

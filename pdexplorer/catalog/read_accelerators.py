@@ -7,7 +7,7 @@ from typing import Any
 from pdexplorer.catalog.figure import Figure
 from pdexplorer.catalog.hardware import Accelerator
 from pdexplorer.catalog.records import UNPUBLISHED, Table, figures_of, labels_of, records_of
-from pdexplorer.units import GB, TERA
+from pdexplorer.units import GB, MIB, TERA
 
 COMPUTE_FIELDS = {
     "bf16": "tflops_bf16_dense",
@@ -32,6 +32,7 @@ EXPECTED_FIELDS = (
 """Each is a figure, or listed as unpublished, or the rate of an unsupported format."""
 
 OPTIONAL_FIELDS = (
+    "driver_memory_mib",
     "measured_matmul_tflops_bf16",
     "measured_matmul_tflops_fp8",
     "rent_usd_per_hour_low",
@@ -104,6 +105,7 @@ def _si_values(figures: Mapping[str, Figure]) -> dict[str, Any]:
 
     return {
         "memory_bytes": si("memory_gb", GB),
+        "usable_memory_bytes": _usable_memory_bytes(figures),
         "memory_byte_per_s": si("memory_bandwidth_gb_per_s", GB),
         "flop_per_s": {form: si(field, TERA) for form, field in COMPUTE_FIELDS.items() if field in figures},
         "scale_up_byte_per_s": si("scale_up_gb_per_s_per_direction", GB),
@@ -114,6 +116,15 @@ def _si_values(figures: Mapping[str, Figure]) -> dict[str, Any]:
         "purchase_usd": si("launch_price_usd"),
         "nic_gbit_per_s": si("typical_nic_gbit_per_s"),
     }
+
+
+def _usable_memory_bytes(figures: Mapping[str, Figure]) -> float | None:
+    """The driver's total, unless a person gave the memory and not the total."""
+    memory, driver = figures.get("memory_gb"), figures.get("driver_memory_mib")
+    given = memory is not None and memory.kind == "user"
+    if driver is None or driver.value is None or (given and driver.kind != "user"):
+        return None if memory is None or memory.value is None else memory.value * GB
+    return driver.value * MIB
 
 
 def _unsupported(file: str, record_id: str, formats: list[Any]) -> frozenset[str]:

@@ -116,8 +116,6 @@ _CAUSES = {
     "R005_mii": "The decode pool is bound by KV memory.",
     "R081": "The source limits every gap between tokens, the list puts that on TPOT, where interference "
     "averages out; with 64 sequences an instance neither fleet sustains the rate, and a replay agrees.",
-    "U08": "The weights are 3 GB too large for one card of 80e9 bytes at 90% of memory; the real card holds "
-    "81,559 MiB, 7% more, and they would fit.",
     "U31": "At this rate both fleets serve everything, so neither can give more tokens per second; the "
     "source's colocated pair saturated where its prompts should keep it busy a third of the time.",
     "U36_code": "The list lets decode emit the first token, the source prefill; with the 2023 engine's "

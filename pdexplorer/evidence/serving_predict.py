@@ -1,7 +1,7 @@
 """Mean TTFT and TPOT of measured serving runs: the fleet of each row replayed in a closed loop."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,6 @@ from pdexplorer.evidence.serving_setup import (
     ROUNDS,
     SETUPS,
     TOKENS_PER_STEP,
-    USABLE_BYTES_RATIO,
     admission_steps,
     predicts_several_tokens,
 )
@@ -106,10 +105,8 @@ def pool_instance(
     point: ServingPoint, pool: Pool, catalog: Catalog, ratios: ServingRatios
 ) -> Instance | Infeasible:
     """One instance of a pool, its memory checked."""
-    accelerator = catalog.accelerators[point.accelerator]
-    usable = (accelerator.memory_bytes or 0.0) * USABLE_BYTES_RATIO
     instance = build_instance(
-        replace(accelerator, memory_bytes=usable or None),
+        catalog.accelerators[point.accelerator],
         catalog.models[point.model],
         Parallelism(pool.tp, pool.pp, pool.ep, pool.attention_dp),
         point.weight_format,

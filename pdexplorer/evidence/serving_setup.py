@@ -33,12 +33,6 @@ SETUPS: Mapping[str, ServerSetup] = MappingProxyType(
     }
 )
 
-USABLE_BYTES_RATIO = 1.068
-"""Bytes a driver reports over the datasheet's decimal GB: 81,559 MiB for 80 GB (H100), 143,771 for 141
-(H200),
-183,359 for 180 (B200). Near the KV wall these 7% decide, so measured runs are replayed with them.
-"""
-
 ROUNDS = 10
 """Requests a slot sends: num-prompts is ten times max-concurrency in the same scripts."""
 

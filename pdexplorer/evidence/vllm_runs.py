@@ -32,9 +32,6 @@ CALIBRATION_REQUESTS = 100
 LIMITS: Mapping[str, float] = MappingProxyType({"mean": 0.05, "p50": 0.05, "p95": 0.10})
 """Errors that count as met, by statistic."""
 
-MEMORY_MIB: Mapping[str, int] = MappingProxyType({"rtx4090": 24_564, "rtx_pro_6000_ws": 97_887})
-"""What the driver reports (nvidia-smi, memory.total) for the 24 and 96 GB of the datasheets."""
-
 MEMORY_FRACTION = 0.9
 BLOCK_TOKENS = 16
 _KERNEL_GRID = (0.84, 0.92, 1.0, 1.08, 1.16)
@@ -114,16 +111,10 @@ def read_vllm_runs(path: Path) -> tuple[VllmRun, ...]:
 
 
 def run_instance(run: VllmRun, catalog: Catalog | None = None) -> Instance:
-    """The run's instance before any fit: kernels as in serving, and the memory its driver reports. ValueError
-    where it cannot run.
-    """
+    """The run's instance before any fit: kernels as in serving. ValueError where it cannot run."""
     catalogue = catalog or load_catalog()
-    accelerator = catalogue.accelerators[run.accelerator]
-    reported = MEMORY_MIB.get(run.accelerator)
-    if reported is not None:
-        accelerator = replace(accelerator, memory_bytes=reported * 2.0**20)
     instance = build_instance(
-        accelerator,
+        catalogue.accelerators[run.accelerator],
         catalogue.models[run.model],
         Parallelism(run.tp),
         "bf16",

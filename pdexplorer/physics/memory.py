@@ -95,8 +95,7 @@ def kv_capacity_tokens(instance: Instance) -> float | Infeasible:
     """Tokens of KV the whole instance can hold, or by how much its weights miss and on which tp they would
     fit.
     """
-    memory = instance.accelerator.memory_bytes
-    if memory is None:
+    if instance.accelerator.usable_memory_bytes is None:
         return missing_figure(instance.accelerator.id, "memory_gb")
     free = _free_bytes(instance, instance.parallelism)
     if free <= 0:
@@ -106,7 +105,7 @@ def kv_capacity_tokens(instance: Instance) -> float | Infeasible:
 
 
 def _free_bytes(instance: Instance, parallelism: Parallelism) -> float:
-    usable = (instance.accelerator.memory_bytes or 0.0) * instance.memory_fraction
+    usable = (instance.accelerator.usable_memory_bytes or 0.0) * instance.memory_fraction
     used = weight_bytes(instance.architecture, instance.weight_format, parallelism)
     return usable - used - activation_bytes(instance.architecture, parallelism) - ENGINE_RESERVE_BYTES
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 FIGURES: Mapping[str, str] = {
     "memory_gb": "显存",
+    "driver_memory_mib": "驱动报告的显存",
     "memory_bandwidth_gb_per_s": "显存带宽",
     "tflops_bf16_dense": "bf16 稠密 TFLOPS",
     "tflops_fp8_dense": "fp8 稠密 TFLOPS",

@@ -59,6 +59,21 @@ def test_units_are_decimal_dense_and_per_direction() -> None:
     assert h100.nic_gbit_per_s == 400
 
 
+def test_usable_memory_is_what_the_driver_reports() -> None:
+    devices = load_catalog().accelerators
+    assert devices["h100_sxm"].usable_memory_bytes == 81_559 * 2**20
+    assert devices["l40s"].usable_memory_bytes == 46_068 * 2**20  # GDDR behind ECC: hardly above 48e9
+    assert devices["mi300x"].usable_memory_bytes == devices["mi300x"].memory_bytes == 192e9
+
+
+def test_memory_set_by_hand_replaces_the_drivers_figure() -> None:
+    catalog = load_catalog()
+    by_size = catalog.with_overrides({"h100_sxm": {"memory_gb": 96}}).accelerators["h100_sxm"]
+    by_driver = catalog.with_overrides({"h100_sxm": {"driver_memory_mib": 80_000}}).accelerators["h100_sxm"]
+    assert by_size.usable_memory_bytes == 96e9
+    assert by_driver.usable_memory_bytes == 80_000 * 2**20
+
+
 def test_spark_is_dense_and_slower_than_h20_at_fp8() -> None:
     devices = load_catalog().accelerators
     spark, h20 = devices["dgx_spark"], devices["h20_96"]

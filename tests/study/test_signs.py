@@ -64,7 +64,8 @@ def test_without_a_latency_limit_it_does_not_pay() -> None:
     """
     no_limit = {"slo": {"ttft_s": "none", "tpot_ms": "none"}}
     assert 0.9 < gain(answer(LONG_TIGHT, no_limit, SAME_TP)) < 1.0
-    assert gain(answer(LONG_TIGHT, no_limit)) < 1.2
+    # fp8 weights leave one card 5 GB: enough for a prompt, too little to decode, so only the split uses it.
+    assert answer(LONG_TIGHT, no_limit).verdict.decision != "disaggregate"
 
 
 def test_the_gain_falls_as_the_tpot_limit_relaxes() -> None:
@@ -104,7 +105,8 @@ def test_more_prefill_never_shortens_a_lone_prompt() -> None:
 
 
 def test_one_request_alone_over_the_limit_is_named() -> None:
-    evaluation = answer(LONG_TIGHT, {"slo": {"ttft_s": 0.05}})
+    # A TPOT of 25 ms is out of reach of TP1, whose near miss would be named instead.
+    evaluation = answer(LONG_TIGHT, {"slo": {"ttft_s": 0.05, "tpot_ms": 50}})
     assert evaluation.verdict.decision == "infeasible"
     assert evaluation.colocated.infeasible is not None
     assert evaluation.colocated.infeasible.limit == "ttft"
