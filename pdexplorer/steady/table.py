@@ -24,8 +24,8 @@ _PROMPT_NODES = np.unique(np.rint(np.concatenate(([1.0, 4, 8], 2.0 ** np.arange(
 class StepTable:
     """Seconds. Shapes: decode_s (instances, batch, context); added_s (instances, tokens, batch + 1), its
     first column without any decode, prompt tokens spread evenly over the attention ranks; lone_s the
-    same with all of them on one rank; past_s (instances, tokens, past). kv_tokens, gpus, ranks:
-    (instances,).
+    same with all of them on one rank; past_s (instances, tokens, past). kv_tokens, gpus, ranks,
+    overheads_s: (instances,); all instances of one role run one engine, so share their overhead.
     """
 
     batch_nodes: Array
@@ -39,7 +39,12 @@ class StepTable:
     kv_tokens: Array
     gpus: Array
     ranks: Array
-    request_overhead_s: float
+    overheads_s: Array
+
+    @property
+    def request_overhead_s(self) -> float:
+        """What a request costs besides its steps."""
+        return float(self.overheads_s[0]) if len(self.overheads_s) else 0.0
 
     def decode_at(self, context_tokens: Array) -> Array:
         """Decode-only step time on the batch grid at contexts (y, x): (batch, instances, 1, y, x)."""
@@ -153,7 +158,6 @@ def build_table(
         decode[row], added[row], lone[row], past[row] = _tables(
             instance, ranks[row], batch_nodes, context_nodes, past_nodes, step_time_s
         )
-    overheads = [float(instance.engine.request_overhead_s) for instance in instances]
     return StepTable(
         batch_nodes,
         context_nodes,
@@ -166,7 +170,7 @@ def build_table(
         np.asarray(kv_tokens, dtype=float),
         np.array([float(instance.gpus) for instance in instances]),
         np.array([float(rank) for rank in ranks]),
-        overheads[0] if overheads else 0.0,
+        np.array([float(instance.engine.request_overhead_s) for instance in instances]),
     )
 
 

@@ -145,4 +145,5 @@ def table_rows(table: StepTable, rows: list[int]) -> StepTable:
         kv_tokens=table.kv_tokens[index],
         gpus=table.gpus[index],
         ranks=table.ranks[index],
+        overheads_s=table.overheads_s[index],
     )
