@@ -19,13 +19,14 @@ CASE_FILES = ("published.toml", "published_vendors.toml", "published_reports.tom
 LEFT_OUT_FILE = "published_left_out.toml"
 
 _TEXTS = ("source", "claim", "metric", "assumed")
-_KEYS = {"id", "like", "published_sign", "published_ratio", "kind", "settings", *_TEXTS}
+_KEYS = {"id", "like", "published_sign", "published_ratio", "kind", "settings", "changed", *_TEXTS}
 
 
 @dataclass(frozen=True)
 class PublishedCase:
     """One published result. published_ratio is split over colocated (above 1 favours splitting) of `metric`,
     None where no number was published; assumed says what the source left open; settings are as for --set.
+    changed: what was corrected in the setup since the list was first committed, and where the source says so.
     """
 
     id: str
@@ -38,6 +39,7 @@ class PublishedCase:
     assumed: str
     settings: Mapping[str, str]
     scenario: Scenario
+    changed: str = ""
 
     @property
     def row(self) -> str:
@@ -111,6 +113,7 @@ def _case(name: str, table: dict[str, Any], earlier: Mapping[str, Mapping[str, s
         kind=cast(Kind, _one_of(where, "kind", table, get_args(Kind))),
         settings=settings,
         scenario=scenario,
+        changed=_filled(where, "changed", table["changed"]) if "changed" in table else "",
         **texts,
     )
 

@@ -50,8 +50,14 @@ def test_the_sign_follows_from_the_ratio(case):
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
 def test_only_the_old_engine_runs_unchunked(case):
-    engine = case.scenario.engine
-    assert (engine.profile == "vllm_2023") == (engine.chunking == "unchunked")
+    chunked = case.scenario.engine.chunking != "unchunked"
+    assert (case.scenario.colocated_engine == "vllm_2023") == (not chunked)
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
+def test_fleets_on_two_engines_say_where_the_source_does(case):
+    if case.scenario.colocated_engine != case.scenario.engine.profile:
+        assert "section" in case.changed
 
 
 def test_ids_are_unique_and_both_signs_are_common():
