@@ -3,6 +3,6 @@
 from streamlit import App
 
 from pdexplorer.ui.launch import PAGE
-from pdexplorer.ui.routes import routes
+from pdexplorer.ui.warm import beside_the_page
 
-app = App(PAGE, routes=routes())
+app = App(PAGE, **beside_the_page())

@@ -3,6 +3,6 @@
 import streamlit as st
 
 from pdexplorer.ui.launch import PAGE
-from pdexplorer.ui.routes import routes
+from pdexplorer.ui.warm import beside_the_page
 
-app = st.App(PAGE, routes=routes())
+app = st.App(PAGE, **beside_the_page())

@@ -5,6 +5,7 @@ out the object itself where `cache_data` would copy it on every rerun.
 """
 
 from collections.abc import Mapping
+from concurrent.futures import Future
 from typing import Any
 
 import numpy as np
@@ -17,9 +18,10 @@ from pdexplorer.scenario.scenario import Scenario
 from pdexplorer.scenario.settings import apply_settings
 from pdexplorer.study.axes import AXES, current
 from pdexplorer.study.compare import Evaluation, evaluate
-from pdexplorer.study.map import MapResult, break_even_map
+from pdexplorer.study.map import MapResult
+from pdexplorer.ui.map_work import MAP_X, MAP_Y, Mapped
+from pdexplorer.ui.map_worker import MapWorker
 
-MAP_X, MAP_Y = "workload.input_tokens", "network.nic_gbit_per_s"
 MAP_COLUMNS, MAP_ROWS = 36, 24
 _X_RANGE = (200.0, 200_000.0)
 _Y_RANGE = (2.5, 1600.0)
@@ -38,9 +40,10 @@ def evaluated(scenario: Scenario) -> tuple[Evaluation, Mapping[str, Any]]:
     return _evaluated(scenario.model_dump_json(), MODEL_VERSION)
 
 
-def mapped(scenario: Scenario, here: tuple[float, float]) -> MapResult:
-    """The break-even map around a scenario. Its own place on the two axes does not matter to the answer, so
-    that moving along them draws the same map from the cache."""
+def mapped(scenario: Scenario, here: tuple[float, float]) -> "Future[MapResult]":
+    """The break-even map around a scenario, under way in the map's own process or done. The scenario's own
+    place on the two axes does not matter to the answer, so that moving along them draws the same map.
+    """
     x = _axis(_X_RANGE, here[0], MAP_COLUMNS)
     y = _axis(_Y_RANGE, here[1], MAP_ROWS)
     anywhere, _ = apply_settings(scenario, {MAP_X: "4000", MAP_Y: "auto"})
@@ -71,9 +74,15 @@ def _evaluated(scenario_json: str, version: str) -> tuple[Evaluation, Mapping[st
 
 
 @st.cache_resource(max_entries=256, show_spinner=False)
-def _mapped(scenario_json: str, x: tuple[float, ...], y: tuple[float, ...], version: str) -> MapResult:
-    scenario = Scenario.model_validate_json(scenario_json)
-    return break_even_map(scenario, x_key=MAP_X, y_key=MAP_Y, x_values=np.array(x), y_values=np.array(y))
+def _mapped(
+    scenario_json: str, x: tuple[float, ...], y: tuple[float, ...], version: str
+) -> "Future[MapResult]":
+    return _map_worker().submit(Mapped(scenario_json, x, y))
+
+
+@st.cache_resource(show_spinner=False)
+def _map_worker() -> MapWorker:
+    return MapWorker()
 
 
 def _axis(standing: tuple[float, float], here: float, count: int) -> tuple[float, ...]:

@@ -72,16 +72,21 @@ def cost_figure(answer: Mapping[str, Any], whys: Mapping[str, str], kind: str) -
 
 def map_figure(result: MapResult, here: tuple[float, float], height: int) -> None:
     """The break-even map with where the scenario stands; a cell can be picked, see `picked_cell`."""
-    x, y = np.asarray(result.x_values, float), np.asarray(result.y_values, float)
     won = float(np.mean(np.asarray(result.winner, dtype=object) == "disaggregated"))
     st.vega_lite_chart(
         _kept_frame(result, here),
-        map_template(_within(X_TICKS, x), _within(Y_TICKS, y), height, language()),
+        map_look(result, height, language()),
         alt=text("map.alt", share=percent(won), x=number(here[0]), y=number(here[1])),
         key=MAP_KEY,
         on_select="rerun",
         selection_mode=[PICKED],
     )
+
+
+def map_look(result: MapResult, height: int, language: str) -> dict[str, Any]:
+    """Vega-Lite of a map over these axes, without data."""
+    x, y = np.asarray(result.x_values, float), np.asarray(result.y_values, float)
+    return map_template(_within(X_TICKS, x), _within(Y_TICKS, y), height, language)
 
 
 def _kept_frame(result: MapResult, here: tuple[float, float]) -> pd.DataFrame:

@@ -1,27 +1,37 @@
 """The break-even map with its heading; a clicked cell can be taken as the new scenario."""
 
+from concurrent.futures import Future, wait
 from typing import Any
 
 import numpy as np
 import streamlit as st
 
+from pdexplorer.catalog.catalog import Catalog
+from pdexplorer.scenario.scenario import Scenario
 from pdexplorer.study.map import MapResult
 from pdexplorer.ui import compute
 from pdexplorer.ui.answer import Answered
 from pdexplorer.ui.edits import queue_settings
 from pdexplorer.ui.figures import MAP_KEY, PICKED, map_figure
 from pdexplorer.ui.formats import number, ratio_text, tokens_text
+from pdexplorer.ui.map_work import MAP_X, MAP_Y
 from pdexplorer.ui.texts import plain, said, text
 
 _SAME = 1.02  # a pick this close to where the scenario stands is the scenario
+_LOOK_S = 0.03
 _USE = "pick.map.use"
 
 
-def map_panel(answer: Answered, kind: str, height: int) -> None:
-    """Heading, the picked cell with its button, and the map."""
+def map_under_way(scenario: Scenario, catalog: Catalog) -> "Future[MapResult]":
+    """Asks for the map, so that it is worked out while the answer is."""
+    return compute.mapped(scenario, compute.here_on_map(scenario, catalog))
+
+
+def map_panel(answer: Answered, under_way: "Future[MapResult]", kind: str, height: int) -> None:
+    """Heading, the picked cell with its button, and the map once it is there."""
     here = compute.here_on_map(answer.scenario, answer.catalog)
     try:
-        result = compute.mapped(answer.scenario, here)
+        result = _waited(under_way)
     except ValueError as error:
         st.caption(text("error.evaluate", why=plain(said(str(error)))))
         return
@@ -39,6 +49,13 @@ def map_panel(answer: Answered, kind: str, height: int) -> None:
                 on_click=_use, args=(x, y),
             )  # fmt: skip
     map_figure(result, here, height)
+
+
+def _waited(under_way: "Future[MapResult]") -> MapResult:
+    while not under_way.done():
+        wait([under_way], timeout=_LOOK_S)
+        st.session_state.get(MAP_KEY)  # where the visitor has moved on, Streamlit ends this run here
+    return under_way.result()
 
 
 def picked_cell(
@@ -65,4 +82,4 @@ def round_figures(value: float) -> float:
 
 
 def _use(x: float, y: float) -> None:
-    queue_settings(_USE, {compute.MAP_X: f"{x:g}", compute.MAP_Y: f"{y:g}"})
+    queue_settings(_USE, {MAP_X: f"{x:g}", MAP_Y: f"{y:g}"})

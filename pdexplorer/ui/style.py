@@ -2,6 +2,10 @@
 
 import streamlit as st
 
+from pdexplorer.ui.figures import MAP_HEIGHT, MAP_HEIGHT_WITH_INTRO
+
+_MAP_HEADING = 33  # pixels above the chart
+
 _COMPACT = """
 <style>
 [data-testid="stMetric"] {padding: 0;}
@@ -27,7 +31,7 @@ _COMPACT = """
 .st-key-in-preset [data-baseweb="select"] {font-size: .85rem;}
 .st-key-map-heading button {min-height: 1.6rem; padding: .05rem .6rem;}
 .st-key-map-heading {min-height: 1.75rem;}
-[class*="st-key-ask-"] {padding: .35rem .9rem;}
+MAP_PLACES[class*="st-key-ask-"] {padding: .35rem .9rem;}
 .st-key-verdict [data-testid="stMarkdownContainer"] p {font-size: .92rem; line-height: 1.45;}
 .st-key-verdict h4 {padding: 0 0 .5rem 0; font-size: 1.15rem; line-height: 1.35;}
 </style>
@@ -43,4 +47,10 @@ def style(embedded: bool) -> None:
     )
     readable = f"<style>{small} {{color: {grey};}}</style>"
     hide = "<style>[data-testid='stSidebar'],[data-testid='stExpandSidebarButton']{display:none}</style>"
-    st.html(_COMPACT + readable + (hide if embedded else ""))
+    st.html(_COMPACT.replace("MAP_PLACES", _map_places()) + readable + (hide if embedded else ""))
+
+
+def _map_places() -> str:
+    """The map comes last; its place is held so that nothing below it jumps."""
+    heights = (MAP_HEIGHT, MAP_HEIGHT_WITH_INTRO)
+    return "".join(f".st-key-map-{height} {{min-height: {height + _MAP_HEADING}px;}}\n" for height in heights)

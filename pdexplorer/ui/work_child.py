@@ -1,12 +1,15 @@
-"""The process that does one piece of long work: a pickled task on its input, pickled messages on its output.
+"""The process that does work beside the page: pickled tasks on its input, pickled messages on its output.
 
-Messages: ("progress", share done, seconds left), then ("done", result) or ("error", one line).
+Messages of a task: ("progress", share done, seconds left), then ("done", result) or ("error", one line). It
+ends with its input.
 """
 
 import pickle
 import sys
+from collections.abc import Callable
 from typing import Any
 
+from pdexplorer.ui.map_work import Mapped, run_map
 from pdexplorer.ui.replay_work import Replay, run_replay
 from pdexplorer.ui.study_work import run_study
 
@@ -20,16 +23,25 @@ def main() -> None:
         pickle.dump(message, out)
         out.flush()
 
-    task, data = pickle.load(sys.stdin.buffer)
-    try:
-        if isinstance(task, Replay):
-            result: Any = run_replay(task, data, lambda share, left_s: send("progress", share, left_s))
+    while True:
+        try:
+            task, data = pickle.load(sys.stdin.buffer)
+        except EOFError:
+            return
+        try:
+            result = _done(task, data, send)
+        except ValueError as error:
+            send("error", str(error))
         else:
-            result = run_study(task)
-    except ValueError as error:
-        send("error", str(error))
-        return
-    send("done", result)
+            send("done", result)
+
+
+def _done(task: Any, data: Any, send: Callable[..., None]) -> Any:
+    if isinstance(task, Mapped):
+        return run_map(task)
+    if isinstance(task, Replay):
+        return run_replay(task, data, lambda share, left_s: send("progress", share, left_s))
+    return run_study(task)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,43 @@
+"""What the first visitor of a fresh server would wait for, done while the server starts."""
+
+import logging
+import threading
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+from pdexplorer.ui.routes import routes
+
+
+def beside_the_page() -> dict[str, Any]:
+    """What the application has besides the page's script: the live addresses, and the warming."""
+    return {"routes": routes(), "lifespan": warmed}
+
+
+@asynccontextmanager
+async def warmed(app: Any) -> AsyncIterator[None]:
+    """For `st.App(lifespan=...)`: the server answers at once, the warming goes on beside it."""
+    threading.Thread(target=warm, name="warm", daemon=True).start()
+    yield
+
+
+def warm() -> None:
+    """Imports the page, starts the map's process, answers the question of a bare visit and builds the first
+    screen's charts. Streamlit is told not to warn that nobody is looking.
+    """
+    logging.getLogger("streamlit.runtime.scriptrunner_utils.script_run_context").setLevel(logging.ERROR)
+    # Imported here: it is these imports that take the time.
+    from pdexplorer.scenario.link import parse_query
+    from pdexplorer.ui import compute
+    from pdexplorer.ui.figures import MAP_HEIGHT, MAP_HEIGHT_WITH_INTRO, cost_template, map_look
+    from pdexplorer.ui.map_panel import map_under_way
+    from pdexplorer.ui.page import main  # noqa: F401  the script itself, with all its tabs
+    from pdexplorer.ui.texts import LANGUAGES
+
+    scenario = parse_query({}, compute.presets()).scenario
+    under_way = map_under_way(scenario, compute.catalog_for(scenario))
+    compute.evaluated(scenario)
+    for is_dark in (False, True):
+        cost_template(scenario.money.currency, is_dark, 2, LANGUAGES[0])
+    for height in (MAP_HEIGHT_WITH_INTRO, MAP_HEIGHT):
+        map_look(under_way.result(), height, LANGUAGES[0])
