@@ -20,6 +20,7 @@ RANKS: dict[str, int] = {
     "metrics": 6,
     "verdict": 7,
     "study": 8,
+    "texts": 9,
     "evidence": 9,
     "charts": 10,
     "export": 11,

@@ -5,7 +5,7 @@ import streamlit as st
 from pdexplorer.catalog.catalog import Catalog
 from pdexplorer.scenario.scenario import Scenario
 from pdexplorer.scenario.settings import diff
-from pdexplorer.ui.formats import number, percent, tokens_text
+from pdexplorer.texts.formats import number, percent, tokens_text
 from pdexplorer.ui.state import Asked
 from pdexplorer.ui.texts import plain, text
 

@@ -6,10 +6,10 @@ import streamlit as st
 from pdexplorer.scenario.link import parse_link, to_link
 from pdexplorer.scenario.presets import Presets
 from pdexplorer.scenario.settings import diff
+from pdexplorer.texts.formats import number
 from pdexplorer.ui.answer import Answered, answered
 from pdexplorer.ui.edits import queue_preset
 from pdexplorer.ui.figures import FLEETS
-from pdexplorer.ui.formats import number
 from pdexplorer.ui.language import drop_from_address, set_in_address
 from pdexplorer.ui.state import Asked
 from pdexplorer.ui.texts import plain, said, text

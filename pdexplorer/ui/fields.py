@@ -7,8 +7,8 @@ import streamlit as st
 
 from pdexplorer.catalog.catalog import Catalog
 from pdexplorer.scenario.keys import Key, keys
+from pdexplorer.texts.formats import unit_text
 from pdexplorer.ui.edits import follow, queue_settings
-from pdexplorer.ui.formats import unit_text
 from pdexplorer.ui.texts import choice_text, described, text
 
 

@@ -15,7 +15,7 @@ from pdexplorer.charts.cost_bars import REQUESTS_PER_BAR, cost_bars, cost_frame,
 from pdexplorer.charts.template import to_template
 from pdexplorer.charts.theme import PARTS
 from pdexplorer.study.map import MapResult
-from pdexplorer.ui.formats import number, percent
+from pdexplorer.texts.formats import number, percent
 from pdexplorer.ui.texts import language, plain, text
 
 FLEETS = ("colocated", "disaggregated")

@@ -5,8 +5,8 @@ from typing import Any
 
 from pdexplorer.metrics.money import price_of
 from pdexplorer.physics.memory import kv_bytes_per_token
+from pdexplorer.texts.formats import money_per_hour, ms_text, number, ratio_text, seconds_text
 from pdexplorer.ui.answer import Answered
-from pdexplorer.ui.formats import money_per_hour, ms_text, number, ratio_text, seconds_text
 from pdexplorer.ui.texts import text
 
 

@@ -2,7 +2,8 @@
 
 import streamlit as st
 
-from pdexplorer.ui.texts import LANGUAGES, language, text
+from pdexplorer.texts.catalogue import LANGUAGES
+from pdexplorer.ui.texts import language, text
 
 _NAMES = {"en": "English", "zh": "简体中文"}
 _KEY = "in.lang"

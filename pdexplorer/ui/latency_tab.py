@@ -10,8 +10,8 @@ from pdexplorer.charts.template import to_template
 from pdexplorer.charts.time_bars import COLUMNS, time_bars, time_frame
 from pdexplorer.study.recompute import RecomputeRow
 from pdexplorer.study.time_split import TPOT_PARTS, TTFT_PARTS
+from pdexplorer.texts.formats import ms_text
 from pdexplorer.ui.answer import Answered
-from pdexplorer.ui.formats import ms_text
 from pdexplorer.ui.studies import table, time_study
 from pdexplorer.ui.texts import language, text
 

@@ -7,9 +7,9 @@ import streamlit as st
 
 from pdexplorer.charts.lines import COLUMNS, fleet_lines, line_frame
 from pdexplorer.charts.template import to_template
+from pdexplorer.texts.formats import number
 from pdexplorer.ui.answer import Answered
 from pdexplorer.ui.figures import fleet_texts
-from pdexplorer.ui.formats import number
 from pdexplorer.ui.studies import load_study
 from pdexplorer.ui.texts import language, text
 

@@ -9,11 +9,11 @@ import streamlit as st
 from pdexplorer.catalog.catalog import Catalog
 from pdexplorer.scenario.scenario import Scenario
 from pdexplorer.study.map import MapResult
+from pdexplorer.texts.formats import number, ratio_text, tokens_text
 from pdexplorer.ui import compute
 from pdexplorer.ui.answer import Answered
 from pdexplorer.ui.edits import queue_settings
 from pdexplorer.ui.figures import MAP_KEY, PICKED, map_figure
-from pdexplorer.ui.formats import number, ratio_text, tokens_text
 from pdexplorer.ui.map_work import MAP_X, MAP_Y
 from pdexplorer.ui.texts import plain, said, text
 

@@ -8,8 +8,8 @@ import streamlit as st
 from pdexplorer.charts.accuracy import COLUMNS, accuracy_frame, accuracy_scatter
 from pdexplorer.charts.template import to_template
 from pdexplorer.evidence.methodology import load_accuracy, methodology_rows
+from pdexplorer.texts.formats import percent
 from pdexplorer.ui.answer import Answered
-from pdexplorer.ui.formats import percent
 from pdexplorer.ui.formulas import formulas
 from pdexplorer.ui.sources import sources
 from pdexplorer.ui.studies import table

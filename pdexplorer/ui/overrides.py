@@ -9,7 +9,7 @@ from pdexplorer.catalog.catalog import Catalog
 from pdexplorer.infeasible import Infeasible
 from pdexplorer.metrics.money import price_of
 from pdexplorer.scenario.scenario import Scenario
-from pdexplorer.ui.chinese_figures import FIGURES
+from pdexplorer.texts.chinese_figures import FIGURES
 from pdexplorer.ui.edits import follow, queue_settings
 from pdexplorer.ui.fields import catalogue_names, number_text
 from pdexplorer.ui.texts import language, plain, said, text

@@ -10,8 +10,8 @@ from pdexplorer.catalog.hf_config import read_hf_config, weight_format_of
 from pdexplorer.physics.memory import kv_bytes_per_token
 from pdexplorer.scenario.keys import keys
 from pdexplorer.scenario.scenario import Scenario
+from pdexplorer.texts.formats import number
 from pdexplorer.ui.edits import queue_settings
-from pdexplorer.ui.formats import number
 from pdexplorer.ui.texts import plain, said, text
 
 _TEXT, _USE, _BACK = "model.paste", "model.use", "model.back"

@@ -12,10 +12,10 @@ from pdexplorer.charts.lines import COLUMNS, fleet_lines, line_frame
 from pdexplorer.charts.template import to_template
 from pdexplorer.study.checklist import checklist
 from pdexplorer.study.payback import Payback, payback
+from pdexplorer.texts.chinese_checklist import CHECKLIST
+from pdexplorer.texts.formats import number
 from pdexplorer.ui.answer import Answered
-from pdexplorer.ui.chinese_checklist import CHECKLIST
 from pdexplorer.ui.figures import fleet_texts
-from pdexplorer.ui.formats import number
 from pdexplorer.ui.studies import table
 from pdexplorer.ui.texts import language, text
 

@@ -1,6 +1,6 @@
 """The reasons behind a verdict as the page shows them: at most three, those on its side first."""
 
-from pdexplorer.ui.chinese_reasons import chinese_reason
+from pdexplorer.texts.chinese_reasons import chinese_reason
 from pdexplorer.ui.texts import language
 from pdexplorer.verdict import Reason, Verdict
 

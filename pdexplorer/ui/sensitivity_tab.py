@@ -9,8 +9,8 @@ import streamlit as st
 from pdexplorer.charts.template import to_template
 from pdexplorer.charts.tornado import COLUMNS, tornado, tornado_frame
 from pdexplorer.study.sensitivity import SensitivityRow
+from pdexplorer.texts.formats import percent, ratio_text, with_unit
 from pdexplorer.ui.answer import Answered
-from pdexplorer.ui.formats import percent, ratio_text, with_unit
 from pdexplorer.ui.studies import long_study, sensitivity_study
 from pdexplorer.ui.texts import language, said, text
 from pdexplorer.ui.verdict_view import flip_label

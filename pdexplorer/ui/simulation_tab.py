@@ -3,9 +3,9 @@
 import streamlit as st
 
 from pdexplorer.scenario.scenario import Scenario
+from pdexplorer.texts.formats import number
 from pdexplorer.ui.answer import Answered
 from pdexplorer.ui.figures import FLEETS
-from pdexplorer.ui.formats import number
 from pdexplorer.ui.replay_work import Replay
 from pdexplorer.ui.simulation_view import show_replay
 from pdexplorer.ui.texts import plain, said, text

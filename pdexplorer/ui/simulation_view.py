@@ -10,8 +10,8 @@ import streamlit as st
 from pdexplorer.charts import gantt, latency, series, stalls
 from pdexplorer.charts.template import to_template
 from pdexplorer.scenario.scenario import Scenario
+from pdexplorer.texts.formats import number, percent
 from pdexplorer.ui.figures import fleet_texts
-from pdexplorer.ui.formats import number, percent
 from pdexplorer.ui.replay_work import FleetReplay, Replay, ReplayResult
 from pdexplorer.ui.texts import language, text
 

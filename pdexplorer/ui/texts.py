@@ -1,25 +1,10 @@
-"""Every text a person reads on the page, by id: `text("verdict.disaggregate")`, in the visitor's language."""
-
-from functools import cache
-from types import MappingProxyType
+"""The texts of the page in the visitor's language: the address decides, else the browser."""
 
 import streamlit as st
 
 from pdexplorer.scenario.presets import Preset
-from pdexplorer.ui.chinese import CHINESE
-from pdexplorer.ui.chinese_fields import CHOICES as CHINESE_CHOICES
-from pdexplorer.ui.chinese_fields import FIELDS as CHINESE_FIELDS
-from pdexplorer.ui.chinese_fields import HELP as CHINESE_HELP
-from pdexplorer.ui.chinese_presets import PRESETS
-from pdexplorer.ui.chinese_sentences import in_chinese
-from pdexplorer.ui.chinese_studies import CHINESE_STUDIES
-from pdexplorer.ui.chinese_tabs import CHINESE_TABS
-from pdexplorer.ui.english import ENGLISH
-from pdexplorer.ui.english_fields import CHOICES, FIELDS
-from pdexplorer.ui.english_studies import ENGLISH_STUDIES
-from pdexplorer.ui.english_tabs import ENGLISH_TABS
+from pdexplorer.texts.catalogue import LANGUAGES, Texts
 
-LANGUAGES = ("en", "zh")
 _SESSION_KEY = "language"
 
 
@@ -37,51 +22,34 @@ def choose_language() -> None:
     st.session_state[_SESSION_KEY] = asked if asked in LANGUAGES else browser
 
 
-@cache
-def catalogue(language: str) -> MappingProxyType[str, str]:
-    """All texts of a language by id."""
-    blocks = {
-        "en": (ENGLISH, {**ENGLISH_TABS, **ENGLISH_STUDIES}, FIELDS, CHOICES, {}),
-        "zh": (CHINESE, {**CHINESE_TABS, **CHINESE_STUDIES}, CHINESE_FIELDS, CHINESE_CHOICES, CHINESE_HELP),
-    }[language]
-    first, tabs, fields, choices, helps = blocks
-    return MappingProxyType(
-        {
-            **first,
-            **tabs,
-            **{f"field.{key}": value for key, value in fields.items()},
-            **{f"choice.{key}": value for key, value in choices.items()},
-            **{f"help.{key}": value for key, value in helps.items()},
-        }
-    )
+def texts() -> Texts:
+    """All texts in the visitor's language."""
+    return Texts(language())
 
 
 def text(key: str, /, **values: object) -> str:
-    """The text of that id with its values filled in; KeyError for an id nobody wrote."""
-    words = catalogue(language())[key]
-    return words.format(**values) if values or "{" in words else words
+    """As Texts.text."""
+    return texts().text(key, **values)
 
 
 def choice_text(key: str, value: str) -> str:
-    """How a choice of a field reads: its own text where there is one, else the value as links write it."""
-    texts = catalogue(language())
-    return texts.get(f"choice.{key}.{value}", texts.get(f"choice.{value}", value))
+    """As Texts.choice."""
+    return texts().choice(key, value)
 
 
 def described(key: str, english: str) -> str:
-    """A field's explanation: english is what the scenario itself says of it."""
-    return catalogue(language()).get(f"help.{key}", english)
+    """As Texts.described."""
+    return texts().described(key, english)
 
 
 def said(words: str) -> str:
-    """A sentence of the model or of a reader, in the visitor's language where it is known there."""
-    return in_chinese(words) if language() == "zh" else words
+    """As Texts.said."""
+    return texts().said(words)
 
 
 def preset_texts(preset: Preset) -> tuple[str, str]:
-    """A preset's title and why it is there; a team's own as its file says."""
-    own = PRESETS.get(preset.name) if language() == "zh" else None
-    return own or (preset.title, preset.why)
+    """As Texts.preset."""
+    return texts().preset(preset)
 
 
 def plain(words: str) -> str:

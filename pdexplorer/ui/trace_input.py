@@ -9,7 +9,7 @@ import numpy as np
 import streamlit as st
 from numpy.typing import NDArray
 
-from pdexplorer.ui.formats import number, tokens_text
+from pdexplorer.texts.formats import number, tokens_text
 from pdexplorer.ui.texts import plain, said, text
 from pdexplorer.workload.requests import Requests
 from pdexplorer.workload.traces import read_trace

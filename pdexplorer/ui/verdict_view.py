@@ -7,7 +7,7 @@ from typing import Any
 import streamlit as st
 
 from pdexplorer.scenario.decision_block import VerdictRule
-from pdexplorer.ui.formats import (
+from pdexplorer.texts.formats import (
     money_per_hour,
     ms_text,
     number,

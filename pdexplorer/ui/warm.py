@@ -28,11 +28,11 @@ def warm() -> None:
     logging.getLogger("streamlit.runtime.scriptrunner_utils.script_run_context").setLevel(logging.ERROR)
     # Imported here: it is these imports that take the time.
     from pdexplorer.scenario.link import parse_query
+    from pdexplorer.texts.catalogue import LANGUAGES
     from pdexplorer.ui import compute
     from pdexplorer.ui.figures import MAP_HEIGHT, MAP_HEIGHT_WITH_INTRO, cost_template, map_look
     from pdexplorer.ui.map_panel import map_under_way
     from pdexplorer.ui.page import main  # noqa: F401  the script itself, with all its tabs
-    from pdexplorer.ui.texts import LANGUAGES
 
     scenario = parse_query({}, compute.presets()).scenario
     under_way = map_under_way(scenario, compute.catalog_for(scenario))

@@ -4,8 +4,8 @@ import pytest
 
 from pdexplorer.scenario.presets import load_presets
 from pdexplorer.study.compare import evaluate
+from pdexplorer.texts.chinese_reasons import chinese_reason
 from pdexplorer.ui import reason_texts
-from pdexplorer.ui.chinese_reasons import chinese_reason
 from pdexplorer.ui.reason_texts import SHOWN, because_and_but
 
 

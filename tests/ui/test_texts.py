@@ -9,19 +9,21 @@ from pdexplorer.scenario.keys import keys
 from pdexplorer.scenario.presets import load_presets
 from pdexplorer.study.checklist import checklist
 from pdexplorer.study.faults import FAULTS
+from pdexplorer.texts.catalogue import LANGUAGES, catalogue
+from pdexplorer.texts.chinese_checklist import CHECKLIST
+from pdexplorer.texts.chinese_figures import FIGURES
+from pdexplorer.texts.chinese_presets import PRESETS
 from pdexplorer.ui import texts
-from pdexplorer.ui.chinese_checklist import CHECKLIST
-from pdexplorer.ui.chinese_figures import FIGURES
-from pdexplorer.ui.chinese_presets import PRESETS
 from pdexplorer.ui.sidebar import FIRST_SCREEN, GROUPS, group_fields
-from pdexplorer.ui.texts import LANGUAGES, catalogue, choice_text, plain, text
+from pdexplorer.ui.texts import choice_text, plain, text
 
-UI = Path(__file__).parents[2] / "pdexplorer" / "ui"
+PACKAGE = Path(__file__).parents[2] / "pdexplorer"
 WORDS = ("english", "chinese")
 
 
 def code():
-    return "\n".join(path.read_text() for path in UI.glob("*.py") if not path.name.startswith(WORDS))
+    rooms = [path for room in ("ui", "texts", "export") for path in (PACKAGE / room).rglob("*.py")]
+    return "\n".join(path.read_text() for path in rooms if not path.name.startswith(WORDS))
 
 
 def test_every_field_on_the_page_has_a_label():

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from pdexplorer.ui.chinese_sentences import in_chinese
-from pdexplorer.ui.formats import money_per_hour, number, percent, seconds_text
+from pdexplorer.texts.chinese_sentences import in_chinese
+from pdexplorer.texts.formats import money_per_hour, number, percent, seconds_text
 
 Parameters = Mapping[str, Any]
 

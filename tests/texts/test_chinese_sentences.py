@@ -5,7 +5,7 @@ import pytest
 from pdexplorer.scenario.presets import load_presets
 from pdexplorer.scenario.settings import apply_settings
 from pdexplorer.study import words
-from pdexplorer.ui.chinese_sentences import in_chinese
+from pdexplorer.texts.chinese_sentences import in_chinese
 
 LIMITS = [
     words.nothing_fits(),

@@ -1,6 +1,6 @@
 import pytest
 
-from pdexplorer.ui.formats import number, percent, percent_change, seconds_text, tokens_text, with_unit
+from pdexplorer.texts.formats import number, percent, percent_change, seconds_text, tokens_text, with_unit
 
 
 @pytest.mark.parametrize(
