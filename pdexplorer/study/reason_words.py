@@ -39,26 +39,26 @@ def _shown(name: str, value: Any) -> str:
 REASONS: Mapping[str, str] = {
     "colocated_cannot": "Colocated cannot: {limit_text}.",
     "disaggregated_cannot": "Disaggregated cannot: {limit_text}.",
-    "interference": "Interference: {mixed_step_fraction} of colocated steps carry prefill and take {mixed_s}, "
-    "not {step_s}; TPOT averages {tpot_mean_s}.",
-    "colocated_queue": "Queue: a colocated prompt waits {wait_s}, prefills {service_s}, TTFT P95 is {ttft_p95_s} "
-    "(limit {ttft_limit_s}).",
+    "interference": "Interference: {mixed_step_fraction} of colocated steps carry prefill and take "
+    "{mixed_s}, not {step_s}; TPOT averages {tpot_mean_s}.",
+    "colocated_queue": "Queue: a colocated prompt waits {wait_s}, prefills {service_s}, TTFT P95 is "
+    "{ttft_p95_s} (limit {ttft_limit_s}).",
     "colocated_queue_plain": "Queue: a colocated prompt waits {wait_s}, prefills {service_s}, TTFT P95 is "
     "{ttft_p95_s} (no limit).",
-    "kv_transfer": "Transfer: {moved_bytes} GB of KV per request, {exposed_p95_s} exposed at P95 "
-    "({ttft_fraction} of TTFT); the link is {link_fraction} busy.",
-    "kv_transfer_plain": "Transfer: {moved_bytes} GB of KV per request, {exposed_p95_s} exposed at P95; the link is "
-    "{link_fraction} busy.",
+    "kv_transfer": "Transfer: {moved_bytes} GB of KV per request, {exposed_p95_s} exposed at P95 ("
+    "{ttft_fraction} of TTFT); the link is {link_fraction} busy.",
+    "kv_transfer_plain": "Transfer: {moved_bytes} GB of KV per request, {exposed_p95_s} exposed at P95; "
+    "the link is {link_fraction} busy.",
     "idle_pools": "Pools: prefill is {prefill_fraction} busy, decode {decode_fraction}; idle time is "
     "{idle_fraction} of the split's cost.",
-    "decode_batch": "Batch: a decode instance runs {split_batch} requests in {split_step_s}, a colocated one "
-    "{colocated_batch} in {colocated_step_s}.",
+    "decode_batch": "Batch: a decode instance runs {split_batch} requests in {split_step_s}, a colocated "
+    "one {colocated_batch} in {colocated_step_s}.",
     "hardware_price": "Hardware: a split GPU costs {split_usd_per_hour} USD/h on average, a colocated "
     "{colocated_accelerator} {colocated_usd_per_hour} USD/h.",
     "no_tpot_limit": "No TPOT limit: interference breaks nothing, so one pool may batch prefill and decode "
     "freely.",
-    "little_prefill": "Little prefill: prompts take {prefill_fraction} of the colocated busy time, so there is "
-    "little interference to remove.",
-    "parallelism": "Parallelism: prefill runs on {prefill_gpus} GPUs and decode on {decode_gpus}; a colocated "
-    "instance needs one compromise, {colocated_gpus}.",
+    "little_prefill": "Little prefill: prompts take {prefill_fraction} of the colocated busy time, so "
+    "there is little interference to remove.",
+    "parallelism": "Parallelism: prefill runs on {prefill_gpus} GPUs and decode on {decode_gpus}; a "
+    "colocated instance needs one compromise, {colocated_gpus}.",
 }
