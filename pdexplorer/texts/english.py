@@ -85,6 +85,10 @@ ENGLISH: Mapping[str, str] = {
     "verdict.only_colocated": "only the colocated fleet can: {why}",
     "verdict.only_disaggregated": "only separate pools can: {why}",
     "verdict.neither": "{why}",
+    "verdict.unchunked": " without chunked prefill",
+    "verdict.unfair": "The comparison is not fair: colocated runs {own}{without}.",
+    "verdict.unfair_engines": "The comparison is not fair: colocated runs {own}{without}, the split runs "
+    "{split}.",
     "verdict.because": "Because:",
     "verdict.but": "But:",
     "verdict.facts": "In numbers:",

@@ -1,0 +1,181 @@
+"""A verdict in words: the decision, what it means in numbers, why, and what would flip it."""
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from pdexplorer.catalog.catalog import Catalog
+from pdexplorer.scenario.decision_block import VerdictRule
+from pdexplorer.scenario.scenario import Scenario
+from pdexplorer.texts.catalogue import Texts
+from pdexplorer.texts.chinese_reasons import chinese_reason
+from pdexplorer.texts.formats import percent, ratio_text, with_unit
+from pdexplorer.verdict import Reason, Verdict, band_of, other_ratio
+
+SHOWN = 3
+"""Most reasons, and most flips, that a verdict is told with."""
+
+_TINY = 0.02
+"""A reason that moves less than this share of time or money is not worth a sentence."""
+
+Answer = Mapping[str, Any]
+"""An evaluation as `evaluate --json` writes it."""
+
+Escape = Callable[[str], str]
+"""Makes other people's words safe for where the sentence is shown."""
+
+
+def title(texts: Texts, answer: Answer) -> str:
+    """The decision in words; "clearly" from the ratio the scenario calls clear."""
+    if unknown(answer):
+        return texts.text("verdict.unknown")
+    verdict = answer["verdict"]
+    key = str(verdict["decision"])
+    decisive = verdict.get(verdict.get("decided_by") or "", None)
+    clear = answer["scenario"]["verdict"]["clearly_ratio"]
+    if key == "disaggregate" and decisive is not None and decisive >= clear:
+        key = "disaggregate_clearly"
+    return texts.text(f"verdict.{key}")
+
+
+def sentence(texts: Texts, answer: Answer, whys: Mapping[str, str], escape: Escape = str) -> str:
+    """What the decision means in the number that decided it. whys: per fleet that cannot run, the limit."""
+    verdict = answer["verdict"]
+    cannot = {fleet for fleet in ("colocated", "disaggregated") if not answer[fleet]["feasible"]}
+    if missing := unknown(answer):
+        return texts.text("verdict.unknown_why", why=escape(whys.get(missing, "")))
+    if len(cannot) == 2:
+        why = whys.get("colocated") or whys.get("disaggregated") or ""
+        return texts.text("verdict.neither", why=escape(why))
+    if "disaggregated" in cannot:
+        return texts.text("verdict.only_colocated", why=escape(whys.get("disaggregated", "")))
+    if "colocated" in cannot:
+        return texts.text("verdict.only_disaggregated", why=escape(whys.get("colocated", "")))
+    by = verdict["decided_by"]
+    ratio = verdict.get(by) if by else None
+    if ratio is None:
+        return ""
+    shown = ratio_text(ratio)
+    if abs(ratio - 1) < 0.005:
+        return " ".join([texts.text("verdict.equal", ratio=shown), disagreement(texts, answer)]).rstrip()
+    if by == "cost_ratio":
+        key, change = (
+            ("verdict.cost_less", 1 - 1 / ratio) if ratio > 1 else ("verdict.cost_more", 1 / ratio - 1)
+        )
+    else:
+        stems = {"goodput_per_gpu_ratio": "verdict.gpu", "goodput_ratio": "verdict.whole"}
+        stem = stems.get(by, "verdict.goodput")
+        key, change = (f"{stem}_more", ratio - 1) if ratio > 1 else (f"{stem}_less", 1 - ratio)
+    told = texts.text(key, percent=percent(change), ratio=shown)
+    return " ".join([told, disagreement(texts, answer)]).rstrip()
+
+
+def disagreement(texts: Texts, answer: Answer) -> str:
+    """The other ratio, where it falls in another band than the one that decided."""
+    verdict = answer["verdict"]
+    rule = VerdictRule.model_validate(answer["scenario"]["verdict"])
+    other = other_ratio(verdict["decided_by"])
+    ratio, decisive = verdict[other], verdict[verdict["decided_by"]]
+    if ratio is None or band_of(rule, ratio) == band_of(rule, decisive):
+        return ""
+    band = texts.text(f"band.{band_of(rule, ratio)}")
+    return texts.text(f"verdict.other_{other}", ratio=ratio_text(ratio), band=band)
+
+
+def unfair(texts: Texts, scenario: Scenario, catalog: Catalog) -> str:
+    """That the baseline is not the best on offer: another engine, or no chunked prefill; else empty."""
+    own, shared = (catalog.engines[id].name for id in (scenario.colocated_engine, scenario.engine.profile))
+    chunked = scenario.engine.chunking != "unchunked"
+    without = "" if chunked else texts.text("verdict.unchunked")
+    if own != shared:
+        return texts.text("verdict.unfair_engines", own=own, without=without, split=shared)
+    return "" if chunked else texts.text("verdict.unfair", own=own, without=without)
+
+
+def unknown(answer: Answer) -> str:
+    """The fleet that cannot be judged because nobody published a figure it needs; empty where both can."""
+    for fleet in ("disaggregated", "colocated"):
+        if (answer[fleet].get("infeasible") or {}).get("limit") == "missing_figure":
+            return fleet
+    return ""
+
+
+def limits_of(texts: Texts, answer: Answer) -> dict[str, str]:
+    """By fleet that cannot run, the limit that stops it."""
+    found = {fleet: answer[fleet]["infeasible"] for fleet in ("colocated", "disaggregated")}
+    return {fleet: texts.said(str(limit["text"])) for fleet, limit in found.items() if limit is not None}
+
+
+def because_and_but(texts: Texts, verdict: Verdict) -> tuple[list[str], list[str]]:
+    """At most three reasons in words: those on the verdict's side, then at most one against it.
+
+    A verdict for neither side, benchmark first, has those for splitting first. Where one fleet cannot run
+    the verdict's own sentence gives the reason.
+    """
+    if verdict.decided_by == "feasibility":
+        return [], []
+    wanted = "colocated" if verdict.decision == "stay_colocated" else "disaggregated"
+    heavy = [reason for reason in verdict.reasons if reason.weight >= _TINY]
+    ours = [reason for reason in heavy if reason.favours in (wanted, None)]
+    against = [reason for reason in heavy if reason.favours not in (wanted, None)][:1]
+    kept = ours[: SHOWN - len(against)]
+    return [reason_said(texts, reason) for reason in kept], [reason_said(texts, r) for r in against]
+
+
+def reason_said(texts: Texts, reason: Reason) -> str:
+    """One reason in words."""
+    chinese = chinese_reason(reason.key, reason.parameters) if texts.language == "zh" else None
+    return chinese or reason.text
+
+
+def nearest_flips(
+    texts: Texts, answer: Answer, here: Mapping[str, float], escape: Escape = str
+) -> Iterator[tuple[str, str]]:
+    """The nearest flips along the sliders, those that lead to one decision together: (what follows, ways).
+    here: where the scenario stands, by key.
+    """
+    found: list[tuple[float, str, str]] = []
+    for flip in answer["verdict"]["break_even"]:
+        value, key = flip["value"], str(flip["key"])
+        if value is None:
+            continue
+        stand = here.get(key)
+        known = stand is not None and stand > 0 and value > 0
+        distance = abs(math.log(value / stand)) if known and stand else math.inf
+        found.append((distance, str(flip.get("then") or ""), flip_said(texts, answer, flip, stand, escape)))
+    nearest = sorted(found, key=lambda item: item[0])[:SHOWN]
+    for then in dict.fromkeys(item[1] for item in nearest):
+        ways = texts.text("verdict.or").join(words for _, to, words in nearest if to == then)
+        decision = texts.text(f"verdict.{then}") if then else ""
+        head = texts.text("verdict.flips_to", decision=decision) if then else texts.text("verdict.flips")
+        yield head, f"{ways}{texts.text('verdict.end')}"
+
+
+def flip_said(
+    texts: Texts, answer: Answer, flip: Mapping[str, Any], stand: float | None, escape: Escape = str
+) -> str:
+    """Where the answer is another one: "input tokens below 3,900". stand: the scenario's own value."""
+    label = flip_label(texts, str(flip["key"]))
+    unit = "" if label.endswith(str(flip["unit"])) else str(flip["unit"])
+    side = flip.get("then_direction") or _side(flip, stand, answer)
+    return texts.text(f"flip.{side}", what=escape(label), value=escape(with_unit(flip["value"], unit)))
+
+
+def _side(flip: Mapping[str, Any], stand: float | None, answer: Answer) -> str:
+    """On which side of the break-even the answer is another one than here."""
+    if stand is not None and stand > 0 and flip["value"] > 0:
+        return "below" if stand > flip["value"] else "above"
+    pays = answer["verdict"]["decision"] != "stay_colocated"
+    return "below" if (flip["direction"] == "above") == pays else "above"
+
+
+def flip_label(texts: Texts, key: str) -> str:
+    """A slider's name within a sentence, without its unit."""
+    if key.startswith("money.usd_per_hour."):
+        return texts.text("flip.price", what=key.rpartition(".")[2])
+    try:
+        label = texts.text(f"field.{key}")
+    except KeyError:
+        return key
+    label = label.partition(" (")[0].partition("（")[0]
+    return label if label[:2].isupper() else label[0].lower() + label[1:]

@@ -1,0 +1,108 @@
+import pytest
+
+from pdexplorer.catalog.catalog import load_catalog
+from pdexplorer.scenario.scenario import Scenario
+from pdexplorer.scenario.settings import apply_settings
+from pdexplorer.texts.catalogue import Texts
+from pdexplorer.texts.verdict_words import disagreement, nearest_flips, sentence, title, unfair, unknown
+
+ENGLISH, CHINESE = Texts("en"), Texts("zh")
+DECISIONS = ("disaggregate", "benchmark_first", "stay_colocated", "hybrid", "infeasible")
+
+
+def flips_text(answer, here):
+    return " ".join(f"{head} {ways}" for head, ways in nearest_flips(ENGLISH, answer, here))
+
+
+def answer(decision="disaggregate", by="cost_ratio", cost=1.4, dollars=1.45, gpus=1.4, flips=(), **sides):
+    fleets = {
+        fleet: {"feasible": limit is None, "infeasible": limit and {"limit": limit, "text": "why not"}}
+        for fleet, limit in ({"colocated": None, "disaggregated": None} | sides).items()
+    }
+    return {
+        "scenario": Scenario().model_dump(),
+        **fleets,
+        "verdict": {
+            "decision": decision,
+            "decided_by": by,
+            "cost_ratio": cost,
+            "goodput_per_dollar_ratio": dollars,
+            "goodput_per_gpu_ratio": gpus,
+            "vetoes": [],
+            "break_even": [
+                dict(zip(("key", "value", "unit", "direction"), flip, strict=True)) for flip in flips
+            ],
+        },
+    }
+
+
+@pytest.mark.parametrize(
+    ("cost", "said"), [(2.0, "50 % less per request (2.00×)"), (0.5, "100 % more per request (0.50×)")]
+)
+def test_cost_is_told_as_less_or_more_per_request(cost, said):
+    assert said in sentence(ENGLISH, answer(cost=cost, dollars=cost), {})
+
+
+def test_goodput_is_told_as_more_or_less_of_it():
+    assert "20 % less goodput per GPU" in sentence(
+        ENGLISH, answer(by="goodput_per_gpu_ratio", gpus=0.8, cost=None), {}
+    )
+
+
+def test_a_ratio_of_one_is_equal():
+    assert "equal" in sentence(ENGLISH, answer("stay_colocated", cost=1.0000001, dollars=1.0), {})
+
+
+def test_the_other_ratio_is_named_only_in_another_band():
+    assert disagreement(ENGLISH, answer(cost=1.4, dollars=1.5)) == ""
+    assert "1.20×: worth a benchmark" in disagreement(ENGLISH, answer(cost=1.4, dollars=1.2))
+
+
+def test_clearly_from_the_scenarios_own_threshold():
+    assert title(ENGLISH, answer(cost=1.6)).endswith("clearly")
+    assert not title(ENGLISH, answer(cost=1.4)).endswith("clearly")
+
+
+def test_a_side_that_cannot_is_named_with_its_limit():
+    said = sentence(
+        ENGLISH, answer("stay_colocated", "feasibility", disaggregated="ttft"), {"disaggregated": "too slow"}
+    )
+    assert "only the colocated fleet" in said
+    assert "too slow" in said
+
+
+def test_a_missing_figure_is_no_verdict():
+    asked = answer("stay_colocated", "feasibility", disaggregated="missing_figure")
+    assert unknown(asked) == "disaggregated"
+    assert title(ENGLISH, asked) == "Cannot judge yet"
+
+
+def test_flips_stand_nearest_first_and_away_from_here():
+    flips = [
+        ("workload.output_tokens", 3000.0, "tokens", "below"),
+        ("workload.input_tokens", 3900.0, "tokens", "above"),
+        ("workload.rate_per_s", None, "requests/s", None),
+    ]
+    said = flips_text(answer(flips=flips), {"workload.input_tokens": 4000.0, "workload.output_tokens": 300.0})
+    assert said == "Flips if input tokens below 3,900 or output tokens above 3,000."
+
+
+def test_a_flip_from_no_known_place_follows_the_side_that_pays():
+    flips = [("workload.prefix_hit_fraction", 0.9, "", "below")]
+    here = {"workload.prefix_hit_fraction": 0.0}
+    assert "prefix hit above 90 %" in flips_text(answer(flips=flips), here)
+    assert "prefix hit below 90 %" in flips_text(answer("stay_colocated", flips=flips), here)
+
+
+@pytest.mark.parametrize("texts", [ENGLISH, CHINESE])
+def test_every_decision_has_words(texts):
+    for decision in DECISIONS:
+        assert title(texts, answer(decision, by=None))
+
+
+def test_an_unfair_baseline_is_named_in_both_languages():
+    catalog, asked = load_catalog(), {"colocated.engine": "vllm_2023", "engine.chunking": "unchunked"}
+    scenario, _ = apply_settings(Scenario(), asked)
+    assert "without chunked prefill, the split runs vLLM" in unfair(ENGLISH, scenario, catalog)
+    assert "chunked prefill，P/D 分离用的是" in unfair(CHINESE, scenario, catalog)
+    assert unfair(ENGLISH, Scenario(), catalog) == ""
