@@ -19,8 +19,8 @@ from pdexplorer.scenario.settings import apply_settings
 from pdexplorer.study.axes import AXES, current
 from pdexplorer.study.compare import Evaluation, evaluate
 from pdexplorer.study.map import MapResult
-from pdexplorer.ui.map_work import MAP_X, MAP_Y, Mapped
-from pdexplorer.ui.map_worker import MapWorker
+from pdexplorer.ui.work.map_worker import MapWorker
+from pdexplorer.ui.work.mapped import MAP_X, MAP_Y, Mapped
 
 MAP_COLUMNS, MAP_ROWS = 36, 24
 _X_RANGE = (200.0, 200_000.0)

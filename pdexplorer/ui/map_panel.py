@@ -14,8 +14,8 @@ from pdexplorer.ui import compute
 from pdexplorer.ui.answer import Answered
 from pdexplorer.ui.edits import queue_settings
 from pdexplorer.ui.figures import MAP_KEY, PICKED, map_figure
-from pdexplorer.ui.map_work import MAP_X, MAP_Y
 from pdexplorer.ui.texts import plain, said, text
+from pdexplorer.ui.work.mapped import MAP_X, MAP_Y
 
 _SAME = 1.02  # a pick this close to where the scenario stands is the scenario
 _LOOK_S = 0.03

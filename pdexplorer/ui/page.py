@@ -10,6 +10,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from pdexplorer.scenario.link import to_link
 from pdexplorer.scenario.presets import Presets
+from pdexplorer.texts.verdict_words import unknown
 from pdexplorer.ui import compute
 from pdexplorer.ui.answer import Answered, answered
 from pdexplorer.ui.brand import ICON, LOGO
@@ -22,9 +23,9 @@ from pdexplorer.ui.overrides import ask_for_missing, ask_for_prices, missing_fig
 from pdexplorer.ui.sidebar import sidebar
 from pdexplorer.ui.state import Asked, current, write_address
 from pdexplorer.ui.style import style
-from pdexplorer.ui.tabs import tabs
+from pdexplorer.ui.tabs.tabs import tabs
 from pdexplorer.ui.texts import choose_language, plain, said, text
-from pdexplorer.ui.verdict_view import headline, unknown, verdict_view
+from pdexplorer.ui.verdict_view import headline, verdict_view
 
 VIEWS = ("all", "verdict", "cost", "map")
 KIND = "estimated"

@@ -9,9 +9,9 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from pdexplorer.ui.map_work import Mapped, run_map
-from pdexplorer.ui.replay_work import Replay, run_replay
-from pdexplorer.ui.study_work import run_study
+from pdexplorer.ui.work.mapped import Mapped, run_map
+from pdexplorer.ui.work.replay import Replay, run_replay
+from pdexplorer.ui.work.study import run_study
 
 
 def main() -> None:

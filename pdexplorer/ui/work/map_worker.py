@@ -10,7 +10,7 @@ import sys
 from concurrent.futures import Future, ThreadPoolExecutor
 
 from pdexplorer.study.map import MapResult
-from pdexplorer.ui.map_work import Mapped, run_map
+from pdexplorer.ui.work.mapped import Mapped, run_map
 
 
 class MapWorker:
@@ -40,7 +40,7 @@ class MapWorker:
     def _ask(self, wanted: Mapped) -> tuple[str, MapResult]:
         if self._process is None:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "pdexplorer.ui.work_child"],
+                [sys.executable, "-m", "pdexplorer.ui.work.child"],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
             )

@@ -10,10 +10,10 @@ from pdexplorer.charts.template import to_template
 from pdexplorer.charts.tornado import COLUMNS, tornado, tornado_frame
 from pdexplorer.study.sensitivity import SensitivityRow
 from pdexplorer.texts.formats import percent, ratio_text, with_unit
+from pdexplorer.texts.verdict_words import flip_label
 from pdexplorer.ui.answer import Answered
-from pdexplorer.ui.studies import long_study, sensitivity_study
-from pdexplorer.ui.texts import language, said, text
-from pdexplorer.ui.verdict_view import flip_label
+from pdexplorer.ui.tabs.studies import long_study, sensitivity_study
+from pdexplorer.ui.texts import language, said, text, texts
 
 _SHOWN = 12
 
@@ -50,7 +50,7 @@ def sensitivity_tab(answer: Answered) -> None:
 
 
 def _label(row: SensitivityRow) -> str:
-    label = flip_label(row.key)
+    label = flip_label(texts(), row.key)
     return said(row.label) if label == row.key else label
 
 

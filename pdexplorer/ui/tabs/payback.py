@@ -16,7 +16,7 @@ from pdexplorer.texts.chinese_checklist import CHECKLIST
 from pdexplorer.texts.formats import number
 from pdexplorer.ui.answer import Answered
 from pdexplorer.ui.figures import fleet_texts
-from pdexplorer.ui.studies import table
+from pdexplorer.ui.tabs.studies import table
 from pdexplorer.ui.texts import language, text
 
 

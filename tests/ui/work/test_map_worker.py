@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from pdexplorer.scenario.presets import load_presets
-from pdexplorer.ui.map_work import Mapped, run_map
-from pdexplorer.ui.map_worker import MapWorker
+from pdexplorer.ui.work.map_worker import MapWorker
+from pdexplorer.ui.work.mapped import Mapped, run_map
 
 WANTED = Mapped(
     load_presets()["rag_h100"].scenario.model_dump_json(), (1000.0, 8000.0, 32_000.0), (25.0, 100.0, 400.0)

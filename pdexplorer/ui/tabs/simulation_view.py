@@ -12,8 +12,8 @@ from pdexplorer.charts.template import to_template
 from pdexplorer.scenario.scenario import Scenario
 from pdexplorer.texts.formats import number, percent
 from pdexplorer.ui.figures import fleet_texts
-from pdexplorer.ui.replay_work import FleetReplay, Replay, ReplayResult
 from pdexplorer.ui.texts import language, text
+from pdexplorer.ui.work.replay import FleetReplay, Replay, ReplayResult
 
 _QUANTILES = (0.5, 0.95, 0.99)
 _PANELS = series.PANELS

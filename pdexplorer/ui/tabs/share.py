@@ -14,7 +14,7 @@ from pdexplorer.export.share import ShareItems, share_items
 from pdexplorer.scenario.link import to_link
 from pdexplorer.scenario.presets import Presets
 from pdexplorer.ui.answer import Answered
-from pdexplorer.ui.candidates_tab import candidate_frame
+from pdexplorer.ui.tabs.candidates import candidate_frame
 from pdexplorer.ui.texts import language, plain, said, text
 
 _VIEWS = ("cost", "map")

@@ -10,9 +10,9 @@ from pdexplorer.charts.template import to_template
 from pdexplorer.evidence.methodology import load_accuracy, methodology_rows
 from pdexplorer.texts.formats import percent
 from pdexplorer.ui.answer import Answered
-from pdexplorer.ui.formulas import formulas
-from pdexplorer.ui.sources import sources
-from pdexplorer.ui.studies import table
+from pdexplorer.ui.tabs.formulas import formulas
+from pdexplorer.ui.tabs.sources import sources
+from pdexplorer.ui.tabs.studies import table
 from pdexplorer.ui.texts import language, text
 
 _LEFT_OUT = 7

@@ -12,7 +12,7 @@ from pdexplorer.study.recompute import RecomputeRow
 from pdexplorer.study.time_split import TPOT_PARTS, TTFT_PARTS
 from pdexplorer.texts.formats import ms_text
 from pdexplorer.ui.answer import Answered
-from pdexplorer.ui.studies import table, time_study
+from pdexplorer.ui.tabs.studies import table, time_study
 from pdexplorer.ui.texts import language, text
 
 _PARTS: Mapping[str, tuple[str, ...]] = {"ttft": TTFT_PARTS, "tpot": TPOT_PARTS}

@@ -13,9 +13,9 @@ from typing import Any
 import streamlit as st
 
 from pdexplorer import MODEL_VERSION
-from pdexplorer.ui.replay_work import Replay
-from pdexplorer.ui.study_work import Study
 from pdexplorer.ui.texts import text
+from pdexplorer.ui.work.replay import Replay
+from pdexplorer.ui.work.study import Study
 
 Task = Replay | Study
 
@@ -88,7 +88,7 @@ class Board:
             if job.cancelled:
                 return
             job.process = subprocess.Popen(
-                [sys.executable, "-m", "pdexplorer.ui.work_child"],
+                [sys.executable, "-m", "pdexplorer.ui.work.child"],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
             )

@@ -6,11 +6,11 @@ from pdexplorer.scenario.scenario import Scenario
 from pdexplorer.texts.formats import number
 from pdexplorer.ui.answer import Answered
 from pdexplorer.ui.figures import FLEETS
-from pdexplorer.ui.replay_work import Replay
-from pdexplorer.ui.simulation_view import show_replay
+from pdexplorer.ui.tabs.simulation_view import show_replay
+from pdexplorer.ui.tabs.trace_input import MAX_REPLAYED, trace_input, trace_requests
 from pdexplorer.ui.texts import plain, said, text
-from pdexplorer.ui.trace_input import MAX_REPLAYED, trace_input, trace_requests
-from pdexplorer.ui.work import Job, board, watch
+from pdexplorer.ui.work.board import Job, board, watch
+from pdexplorer.ui.work.replay import Replay
 from pdexplorer.workload.generate import generate_requests
 
 _DEFAULT_REQUESTS = 1000

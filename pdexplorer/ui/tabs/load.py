@@ -10,7 +10,7 @@ from pdexplorer.charts.template import to_template
 from pdexplorer.texts.formats import number
 from pdexplorer.ui.answer import Answered
 from pdexplorer.ui.figures import fleet_texts
-from pdexplorer.ui.studies import load_study
+from pdexplorer.ui.tabs.studies import load_study
 from pdexplorer.ui.texts import language, text
 
 

@@ -13,9 +13,9 @@ from pdexplorer.study.regimes import ParetoRow, Regimes, pareto, regimes
 from pdexplorer.study.sensitivity import Sensitivity, sensitivity
 from pdexplorer.study.time_split import TimeRow, time_split
 from pdexplorer.ui import compute
-from pdexplorer.ui.study_work import Study
 from pdexplorer.ui.texts import plain, said, text
-from pdexplorer.ui.work import board, watch
+from pdexplorer.ui.work.board import board, watch
+from pdexplorer.ui.work.study import Study
 
 
 def long_study(name: str, scenario: Scenario | None = None) -> Any:

@@ -3,9 +3,9 @@ import time
 import pytest
 
 from pdexplorer.scenario.presets import load_presets
-from pdexplorer.ui.replay_work import Replay, run_replay
-from pdexplorer.ui.study_work import STUDIES, Study, run_study
-from pdexplorer.ui.work import Board, Job
+from pdexplorer.ui.work.board import Board, Job
+from pdexplorer.ui.work.replay import Replay, run_replay
+from pdexplorer.ui.work.study import STUDIES, Study, run_study
 
 WANTED = Replay(load_presets()["short_chat_h100"].scenario.model_dump_json(), 60, 1, 1.0, "")
 

@@ -9,7 +9,7 @@ from pdexplorer.study.offline import BatchPlan, BatchRow
 from pdexplorer.study.sizing_table import SizingRow, SizingTable, SpareRow
 from pdexplorer.texts.formats import number, percent, ratio_text
 from pdexplorer.ui.answer import Answered
-from pdexplorer.ui.studies import long_study, table
+from pdexplorer.ui.tabs.studies import long_study, table
 from pdexplorer.ui.texts import said, text
 
 

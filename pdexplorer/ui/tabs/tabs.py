@@ -6,20 +6,20 @@ import streamlit as st
 
 from pdexplorer.scenario.presets import Presets
 from pdexplorer.ui.answer import Answered
-from pdexplorer.ui.candidates_tab import candidates_tab
-from pdexplorer.ui.compare_tab import compare_tab
 from pdexplorer.ui.language import set_in_address
-from pdexplorer.ui.latency_tab import latency_tab
-from pdexplorer.ui.load_tab import load_tab
-from pdexplorer.ui.methodology_tab import methodology_tab
-from pdexplorer.ui.pairs_tab import pairs_tab
-from pdexplorer.ui.payback_tab import payback_tab
-from pdexplorer.ui.presets_tab import presets_tab
-from pdexplorer.ui.replayed_tabs import faults_tab, published_tab
-from pdexplorer.ui.sensitivity_tab import sensitivity_tab
-from pdexplorer.ui.share_tab import share_tab
-from pdexplorer.ui.simulation_tab import simulation_tab
-from pdexplorer.ui.sizing_tab import batch_tab, sizing_tab
+from pdexplorer.ui.tabs.candidates import candidates_tab
+from pdexplorer.ui.tabs.compare import compare_tab
+from pdexplorer.ui.tabs.latency import latency_tab
+from pdexplorer.ui.tabs.load import load_tab
+from pdexplorer.ui.tabs.methodology import methodology_tab
+from pdexplorer.ui.tabs.pairs import pairs_tab
+from pdexplorer.ui.tabs.payback import payback_tab
+from pdexplorer.ui.tabs.presets import presets_tab
+from pdexplorer.ui.tabs.replayed import faults_tab, published_tab
+from pdexplorer.ui.tabs.sensitivity import sensitivity_tab
+from pdexplorer.ui.tabs.share import share_tab
+from pdexplorer.ui.tabs.simulation import simulation_tab
+from pdexplorer.ui.tabs.sizing import batch_tab, sizing_tab
 from pdexplorer.ui.texts import language, text
 
 # The first is open on a bare visit, so it must cost nothing until it is asked something.

@@ -7,13 +7,13 @@ from pdexplorer.scenario.link import parse_link, to_link
 from pdexplorer.scenario.presets import Presets
 from pdexplorer.scenario.settings import diff
 from pdexplorer.texts.formats import number
+from pdexplorer.texts.verdict_words import sentence, title
 from pdexplorer.ui.answer import Answered, answered
 from pdexplorer.ui.edits import queue_preset
 from pdexplorer.ui.figures import FLEETS
 from pdexplorer.ui.language import drop_from_address, set_in_address
 from pdexplorer.ui.state import Asked
-from pdexplorer.ui.texts import plain, said, text
-from pdexplorer.ui.verdict_view import sentence, title
+from pdexplorer.ui.texts import plain, said, text, texts
 
 PIN = "a"
 _GO = "compare.go"
@@ -48,8 +48,8 @@ def compare_tab(answer: Answered, presets: Presets) -> None:
     for key, side in (("compare.verdict_a", other), ("compare.verdict_b", answer)):
         words = text(
             "verdict.line",
-            title=title(side.json["verdict"], side.json),
-            sentence=sentence(side.json, side.whys),
+            title=title(texts(), side.json),
+            sentence=sentence(texts(), side.json, side.whys, plain),
         )
         st.markdown(text(key, words=words))
     st.dataframe(compare_frame(other, answer), hide_index=True, width="stretch", height="content")

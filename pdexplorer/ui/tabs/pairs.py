@@ -9,7 +9,7 @@ from pdexplorer.study.pairs import PairRow
 from pdexplorer.ui.answer import Answered
 from pdexplorer.ui.edits import queue_settings
 from pdexplorer.ui.fields import catalogue_names
-from pdexplorer.ui.studies import long_study, table
+from pdexplorer.ui.tabs.studies import long_study, table
 from pdexplorer.ui.texts import text
 
 _SHOWN = 60

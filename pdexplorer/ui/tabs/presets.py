@@ -6,12 +6,12 @@ import pandas as pd
 import streamlit as st
 
 from pdexplorer.scenario.presets import Preset, Presets
+from pdexplorer.texts.verdict_words import title
 from pdexplorer.ui.answer import Answered, answered
 from pdexplorer.ui.edits import queue_preset
 from pdexplorer.ui.preset_file import preset_toml, save_preset, team_folder
 from pdexplorer.ui.state import Asked
-from pdexplorer.ui.texts import plain, preset_texts, said, text
-from pdexplorer.ui.verdict_view import title
+from pdexplorer.ui.texts import plain, preset_texts, said, text, texts
 
 _OPEN = "presets.open"
 
@@ -53,7 +53,7 @@ def _judged(preset: Preset) -> tuple[str, float | None]:
         answer = answered(Asked(preset, preset.scenario))
     except ValueError as error:
         return said(str(error)), None
-    return title(answer.json["verdict"], answer.json), answer.evaluation.verdict.ratio
+    return title(texts(), answer.json), answer.evaluation.verdict.ratio
 
 
 def _save(answer: Answered) -> None:

@@ -9,7 +9,7 @@ from pdexplorer.evidence.published_results import PublishedResult
 from pdexplorer.study.faults import FaultRow, fault_shares
 from pdexplorer.texts.formats import ms_text, number, percent
 from pdexplorer.ui.answer import Answered
-from pdexplorer.ui.studies import long_study, table
+from pdexplorer.ui.tabs.studies import long_study, table
 from pdexplorer.ui.texts import said, text
 
 

@@ -1,7 +1,7 @@
 from pdexplorer.scenario.presets import load_presets
 from pdexplorer.scenario.settings import apply_settings
 from pdexplorer.study.compare import evaluate
-from pdexplorer.ui.candidates_tab import candidate_frame, design_settings
+from pdexplorer.ui.tabs.candidates import candidate_frame, design_settings
 
 SCENARIO = load_presets()["rag_h100"].scenario
 
