@@ -41,7 +41,8 @@ class Source:
         self.total = len(self.arrival_s)
         if concurrency is None:
             self._on_time = (self._arrive,)
-            self._await_next()
+            if self.total:
+                Call(env, self.arrival_s[0] + router_overhead_s, self._on_time)
         else:
             for _ in range(min(concurrency, self.total)):
                 self._release()
@@ -59,14 +60,11 @@ class Source:
             sequence.token_s, sequence.spans = [], []
         return sequence
 
-    def _await_next(self) -> None:
-        if self.next < self.total:
-            Call(self.env, self.arrival_s[self.next] + self.router_overhead_s, self._on_time)
-
     def _arrive(self, event: Call) -> None:
         row = self.next
-        self.next = row + 1
-        self._await_next()
+        self.next = following = row + 1
+        if following < self.total:
+            Call(self.env, self.arrival_s[following] + self.router_overhead_s, self._on_time)
         self.deliver(self._make(row, self.arrival_s[row]))
 
     def _release(self) -> None:

@@ -7,37 +7,27 @@ latency and the second router hop follow the last byte. A sequence preempted on 
 recomputed there.
 """
 
-from collections import Counter, deque
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Mapping
 
 import numpy as np
-import simpy
+from numpy.typing import NDArray
 
-from pdexplorer.simulator.arrivals import Source
 from pdexplorer.simulator.engine import Engine
-from pdexplorer.simulator.events import Call, run_calls
-from pdexplorer.simulator.gaps import GapHistogram
+from pdexplorer.simulator.events import Call
 from pdexplorer.simulator.link import Flow, Link
 from pdexplorer.simulator.options import SimulationOptions
 from pdexplorer.simulator.prefill import PrefillInstance
-from pdexplorer.simulator.records import (
-    COMPLETED,
-    REFUSED,
-    UNFINISHED,
-    RecordTable,
-    SimulationResult,
-    simulation_result,
-)
+from pdexplorer.simulator.records import REFUSED
+from pdexplorer.simulator.replay import Replay
 from pdexplorer.simulator.router import Router, router_of
-from pdexplorer.simulator.sequence import LEFT, WAITING, Sequence
-from pdexplorer.simulator.series import Sampler, worth_sampling
+from pdexplorer.simulator.sequence import LEFT, NAN, WAITING, Sequence
 from pdexplorer.simulator.specs import EngineSpec, LinkSpec, PrefillSpec
-from pdexplorer.simulator.timeline import Timeline, timeline_of
-from pdexplorer.simulator.usage import pool_usage
+from pdexplorer.simulator.usage import PoolUsage, pool_usage
 from pdexplorer.workload.requests import Requests
 
 
-class Disaggregated:
+class Disaggregated(Replay):
     """The fleet's state. kv_bytes: what each request's transfer moves. engine_class: for tests."""
 
     def __init__(
@@ -51,21 +41,16 @@ class Disaggregated:
         options: SimulationOptions,
         engine_class: Callable[..., Engine] = Engine,
     ) -> None:
-        self.env = env = simpy.Environment()
+        super().__init__(requests, options)
+        env = self.env
         self.prefill = prefill
         self.decode = decode
+        self.prefill_kv_tokens = prefill.kv_blocks * prefill.block_tokens
+        self.decode_kv_tokens = decode.kv_blocks * decode.block_tokens
         self.first_token_from_prefill = first_token_from_prefill
         self.kv_bytes = kv_bytes
-        self.requests = requests
-        self.options = options
         self.overlap_layers = link.overlap_layers
         self.after_bytes_s = link.latency_s + options.router_overhead_s
-        self.gaps = GapHistogram()
-        self.hits: Counter[str] = Counter()  # blocks fetched, by tier
-        self.table = RecordTable(len(requests))
-        self.left = 0
-        self.done = env.event()
-        self.inside: dict[int, Sequence] = {}
         self.link = Link(env, link, prefill.instances, decode.instances)
         self.central = options.routing == "central_queue"
         self.prefill_router = self._make_router(prefill.instances)
@@ -80,69 +65,19 @@ class Disaggregated:
             engine_class(env, decode, self.gaps, self._finished, self._room_at(index))
             for index in range(decode.instances)
         ]
-        self.timelines: dict[int, Timeline] = {}
-        self.source = Source(
-            env,
-            requests,
-            self._arrive,
-            options.router_overhead_s,
-            options.closed_loop_concurrency,
-            options.trace_requests,
-        )
         # Bound once: a replay makes hundreds of thousands of events.
         self._on_start, self._on_sent, self._on_received = (self._start,), self._sent, (self._received,)
         self.sampled = (0.0, 0.0)
-        points = worth_sampling(options.samples, len(requests), prefill.instances + decode.instances)
-        self.sampler = Sampler(env, self._sample, points, self.source.last_arrival_s)
+        self._open(prefill.instances + decode.instances)
 
     def _make_router(self, instances: int) -> Router:
         return router_of(self.options.routing, instances)
-
-    def run(self) -> SimulationResult:
-        """Replay until every request has left or the horizon is reached."""
-        env = self.env
-        if self.options.horizon_s is not None:
-            Call(env, self.options.horizon_s, (lambda event: self._stop(),))
-        if len(self.requests):
-            run_calls(env, self.done)
-        now_s = float(env.now)
-        link = self.link.spec
-        for instance in self.prefills:
-            instance.close(now_s)
-        for engine in self.engines:
-            engine.close(now_s)
-        for sequence in self.inside.values():
-            if sequence.transfer_end_s > now_s:
-                sequence.transfer_end_s = float("nan")
-            if sequence.transfer_start_s > now_s:
-                sequence.transfer_start_s = float("nan")
-            self.table.write(sequence, UNFINISHED, float("nan"))
-        return simulation_result(
-            table=self.table,
-            requests=self.requests,
-            gaps=self.gaps,
-            pools={
-                "prefill": pool_usage([instance.usage for instance in self.prefills]),
-                "decode": pool_usage([engine.usage for engine in self.engines]),
-            },
-            link={
-                "egress": np.array(self.link.egress_bytes) / link.egress_byte_per_s,
-                "ingress": np.array(self.link.ingress_bytes) / link.ingress_byte_per_s,
-                "fabric": np.array([self.link.bytes_moved]) / self.link.nominal_fabric_byte_per_s,
-            },
-            bytes_moved=self.link.bytes_moved,
-            series=self.sampler.arrays(),
-            simulated_s=now_s,
-            warmup_s=self.options.warmup_s,
-            timelines=self.timelines,
-            tier_hits=self.hits,
-        )
 
     # --- prefill side ---
 
     def _arrive(self, sequence: Sequence) -> None:
         if not self._fits(sequence):
-            self._leave(sequence, REFUSED, float("nan"))
+            self._leave(sequence, REFUSED, NAN)
             return
         self.inside[sequence.index] = sequence
         if self.central:
@@ -160,10 +95,9 @@ class Disaggregated:
 
     def _fits(self, sequence: Sequence) -> bool:
         """Whether its KV can ever fit on both sides."""
-        prefill, decode = self.prefill, self.decode
         return (
-            sequence.input_tokens <= prefill.kv_blocks * prefill.block_tokens
-            and sequence.input_tokens + sequence.output_tokens - 1 <= decode.kv_blocks * decode.block_tokens
+            sequence.input_tokens <= self.prefill_kv_tokens
+            and sequence.input_tokens + sequence.output_tokens - 1 <= self.decode_kv_tokens
         )
 
     def prefill_started(self, sequence: Sequence, duration_s: float) -> None:
@@ -263,29 +197,34 @@ class Disaggregated:
         prefill.moving(-1)
         prefill.release(sequence)
 
-    # --- leaving ---
+    # --- leaving, and the end ---
 
     def _finished(self, sequence: Sequence) -> None:
         self.decode_router.change(sequence.decode_instance, -1.0)
         self._completed(sequence)
 
-    def _completed(self, sequence: Sequence) -> None:
-        del self.inside[sequence.index]
-        self._leave(sequence, COMPLETED, self.env.now)
+    def _close(self, now_s: float) -> None:
+        for instance in self.prefills:
+            instance.close(now_s)
+        for engine in self.engines:
+            engine.close(now_s)
 
-    def _leave(self, sequence: Sequence, status: str, finish_s: float) -> None:
-        self.table.write(sequence, status, finish_s)
-        if sequence.token_s is not None:
-            self.timelines[sequence.index] = timeline_of(sequence)
-        self.left += 1
-        if self.left == len(self.requests):
-            self._stop()
-        else:
-            self.source.left()
+    def _pools(self) -> Mapping[str, PoolUsage]:
+        return {
+            "prefill": pool_usage([instance.usage for instance in self.prefills]),
+            "decode": pool_usage([engine.usage for engine in self.engines]),
+        }
 
-    def _stop(self) -> None:
-        if not self.done.triggered:
-            self.done.succeed()
+    def _link_busy_s(self) -> Mapping[str, NDArray[np.float64]]:
+        link = self.link
+        return {
+            "egress": np.array(link.egress_bytes) / link.spec.egress_byte_per_s,
+            "ingress": np.array(link.ingress_bytes) / link.spec.ingress_byte_per_s,
+            "fabric": np.array([link.bytes_moved]) / link.nominal_fabric_byte_per_s,
+        }
+
+    def _bytes_moved(self) -> float:
+        return self.link.bytes_moved
 
     def _sample(self) -> tuple[float, ...]:
         now_s, engines, prefills = self.env.now, self.engines, self.prefills

@@ -5,7 +5,7 @@ from heapq import heappop, heappush
 from typing import Any
 
 import simpy
-from simpy.events import EventPriority
+from simpy.events import PENDING, EventPriority
 
 AFTER_ARRIVALS = EventPriority(2)
 """Steps end and begin after everything else at the same time: a request that arrives at a step's boundary
@@ -36,10 +36,8 @@ class Call:
     ) -> None:
         self.callbacks = callbacks
         self.payload = payload
-        now_s = env._now
-        delay = time_s - now_s
         # What env.schedule does, without the calls in between.
-        due_s = now_s + delay if delay > 0.0 else now_s
+        due_s = time_s if time_s > env._now else env._now
         heappush(env._queue, (due_s, priority, next(env._eid), self))  # type: ignore[misc]
 
 
@@ -52,6 +50,6 @@ def alone_now(env: simpy.Environment) -> bool:
 def run_calls(env: simpy.Environment, stopped: simpy.Event) -> None:
     """Run until the event `stopped` has been triggered. All else on the queue must be a Call."""
     queue = env._queue
-    while not stopped.triggered:
+    while stopped._value is PENDING:  # what `triggered` looks at
         env._now, _, _, event = heappop(queue)
         event.callbacks[0](event)

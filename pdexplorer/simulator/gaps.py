@@ -1,6 +1,7 @@
 """Gaps between tokens (ITL) as a histogram of step durations weighted by batch, 0.1 ms wide bins."""
 
 import math
+from collections import defaultdict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,20 +11,22 @@ _BINS_PER_S = 1e4
 
 
 class GapHistogram:
-    """Counts of gaps by bin, with their exact number and sum."""
+    """Counts of gaps by bin, with their exact sum."""
 
-    __slots__ = ("bins", "gaps", "sum_s")
+    __slots__ = ("bins", "sum_s")
 
     def __init__(self) -> None:
-        self.bins: dict[int, int] = {}
-        self.gaps = 0
+        self.bins: defaultdict[int, int] = defaultdict(int)
         self.sum_s = 0.0
+
+    @property
+    def gaps(self) -> int:
+        """How many there are."""
+        return sum(self.bins.values())
 
     def add(self, gap_s: float, weight: int) -> None:
         """`weight` gaps of that length."""
-        index = int(gap_s * _BINS_PER_S)
-        self.bins[index] = self.bins.get(index, 0) + weight
-        self.gaps += weight
+        self.bins[int(gap_s * _BINS_PER_S)] += weight
         self.sum_s += gap_s * weight
 
     def add_ramp(self, first_s: float, slope_s: float, steps: int, weight: int) -> None:
@@ -37,12 +40,11 @@ class GapHistogram:
             below = math.ceil(((index + 1) * GAP_BIN_S - first_s) / slope_s)
             below = min(max(below, done), steps)
             if below > done:
-                bins[index] = bins.get(index, 0) + (below - done) * weight
+                bins[index] += (below - done) * weight
                 done = below
             index += 1
         if steps > done:
-            bins[last] = bins.get(last, 0) + (steps - done) * weight
-        self.gaps += steps * weight
+            bins[last] += (steps - done) * weight
         self.sum_s += weight * (steps * first_s + slope_s * (steps * (steps - 1) // 2))
 
     def arrays(self) -> tuple[NDArray[np.float64], NDArray[np.int64]]:

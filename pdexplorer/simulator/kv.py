@@ -35,13 +35,18 @@ class BlockPool:
 
     def grow(self, iteration: int, steps: int, batch: int) -> None:
         """Take the blocks of that many decode iterations from `iteration` on."""
-        self.take(self.taken(iteration, steps, batch))
+        taken = (
+            self.phase[iteration % self.block_tokens] if steps == 1 else self.taken(iteration, steps, batch)
+        )
+        self.free = free = self.free - taken
+        if free < self.low:
+            self.low = free
 
     def take(self, blocks: int) -> None:
         """That many are in use from now on."""
-        self.free -= blocks
-        if self.free < self.low:
-            self.low = self.free
+        self.free = free = self.free - blocks
+        if free < self.low:
+            self.low = free
 
     def steps_that_fit(self, iteration: int, steps: int, batch: int, reserved: int = 0) -> int:
         """At most `steps`: how many iterations the free blocks carry, less those to be reserved."""

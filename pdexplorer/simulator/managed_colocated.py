@@ -1,6 +1,5 @@
 """A colocated fleet with prefix caches, a router that knows them, refusal and faults."""
 
-from array import array
 from collections import deque
 from collections.abc import Callable
 from functools import partial
@@ -39,7 +38,7 @@ class ManagedColocated(Colocated):
         env = self.env
         self.caches: PoolCaches | None = None
         if options.cache is not None and requests.block_hashes is not None:
-            self.table.cached_tokens = array("q", bytes(8 * len(requests)))
+            self.table.rows["cached_tokens"] = 0  # worked out here, not taken
             cache, block_bytes = options.cache, kv_token_bytes * requests.block_tokens
             store = None if cache.store is None else TierPort(cache.store, block_bytes)
             self.caches = PoolCaches(

@@ -5,7 +5,6 @@ fleet, when its KV can first move. A prompt that stays local prefills on the dec
 its record has no prefill instance.
 """
 
-from array import array
 from collections import deque
 from collections.abc import Callable
 from functools import partial
@@ -59,7 +58,7 @@ class ManagedDisaggregated(Disaggregated):
         self.prefill_caches: PoolCaches | None = None
         self.decode_caches: PoolCaches | None = None
         if options.cache is not None and requests.block_hashes is not None:
-            self.table.cached_tokens = array("q", bytes(8 * len(requests)))
+            self.table.rows["cached_tokens"] = 0  # worked out here, not taken
             cache, block_bytes = options.cache, kv_token_bytes * requests.block_tokens
             store = None if cache.store is None else TierPort(cache.store, block_bytes)
             ports = [instance_ports(cache.host, cache.ssd, store, block_bytes) for _ in self.prefills]

@@ -1,6 +1,6 @@
 """Routing over instances that may be closed for a while, by load or by the longest cached prefix."""
 
-from heapq import heapify, heappop, heappush
+from heapq import heapify, heappop, heappush, heapreplace
 
 from pdexplorer.simulator.cache import Blocks, PrefixIndex
 
@@ -48,18 +48,22 @@ class Pool:
         heap = self.heap
         while True:
             value, turn, each = heap[0]
-            if value == self.load[each] and turn == self.last[each] and self.is_open(each):
+            if value == self.load[each] and turn == self.last[each] and self.open >> each & 1:
                 return each
             heappop(heap)
 
     def change(self, instance: int, load: float) -> None:
         """Add to an instance's load."""
-        self.load[instance] += load
+        self.load[instance] = value = self.load[instance] + load
         self.total += load
         if load > 0:
-            self.sent += 1
-            self.last[instance] = self.sent
-        if not self.turns and self.is_open(instance):
+            self.sent = self.last[instance] = self.sent + 1
+        if self.turns or not self.open >> instance & 1:
+            return
+        heap = self.heap
+        if load > 0 and heap and heap[0][2] == instance:
+            heapreplace(heap, (value, self.sent, instance))  # just chosen
+        else:
             self._push(instance)
 
     def is_open(self, instance: int) -> bool:

@@ -1,8 +1,8 @@
 """What a replay leaves: one flat record a request, gaps, usage and series."""
 
-from array import array
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from struct import Struct
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from pdexplorer.workload.requests import Requests
 
 COMPLETED, REFUSED, UNFINISHED = "completed", "refused", "unfinished"
 _STATUS = (UNFINISHED, COMPLETED, REFUSED)
+
 
 TIME_COLUMNS = (
     "arrival_s",
@@ -89,58 +90,59 @@ class SimulationResult:
         return int((self.records["status"] == COMPLETED).sum())
 
 
-class RecordTable:
-    """Columns filled as requests leave, in compact arrays."""
+_ROW = Struct("=b7d4iq")
+_COLUMNS = np.dtype(
+    [
+        ("status", "i1"),
+        *((name, "f8") for name in TIME_COLUMNS),
+        *((name, "i4") for name in COUNT_COLUMNS),
+        ("cached_tokens", "i8"),
+    ]
+)
 
-    def __init__(self, requests: int) -> None:
-        nan = array("d", [float("nan")])
-        self.status = array("b", bytes(requests))
-        self.arrival_s = nan * requests
-        self.prefill_start_s = nan * requests
-        self.prefill_end_s = nan * requests
-        self.transfer_start_s = nan * requests
-        self.transfer_end_s = nan * requests
-        self.first_token_s = nan * requests
-        self.finish_s = nan * requests
-        self.prefill_instance = array("i", [-1]) * requests
-        self.decode_instance = array("i", [-1]) * requests
-        self.preemptions = array("i", bytes(4 * requests))
-        self.retries = array("i", bytes(4 * requests))
-        self.cached_tokens: array[int] | None = None  # where the replay works them out
+
+class RecordTable:
+    """One packed row a request, filled as it leaves."""
+
+    def __init__(self, requests: Requests) -> None:
+        self.rows = np.zeros(len(requests), _COLUMNS)
+        for name in TIME_COLUMNS:
+            self.rows[name] = np.nan
+        self.rows["prefill_instance"] = self.rows["decode_instance"] = -1
+        self.rows["cached_tokens"] = requests.cached_tokens
+        self._bytes = self.rows.view(np.uint8).data if len(requests) else memoryview(b"")
 
     def write(self, sequence: Sequence, status: str, finish_s: float) -> None:
         """What became of a sequence; finish_s is NaN unless it completed."""
-        row = sequence.index
-        self.status[row] = _STATUS.index(status)
-        self.arrival_s[row] = sequence.arrival_s
-        self.prefill_start_s[row] = sequence.prefill_start_s
-        self.prefill_end_s[row] = sequence.prefill_end_s
-        self.transfer_start_s[row] = sequence.transfer_start_s
-        self.transfer_end_s[row] = sequence.transfer_end_s
-        self.first_token_s[row] = sequence.first_token_s
-        self.finish_s[row] = finish_s
-        self.prefill_instance[row] = sequence.prefill_instance
-        self.decode_instance[row] = sequence.decode_instance
-        self.preemptions[row] = sequence.preemptions
-        self.retries[row] = sequence.retries
-        if self.cached_tokens is not None:
-            self.cached_tokens[row] = sequence.cached_tokens
+        _ROW.pack_into(
+            self._bytes,
+            sequence.index * _ROW.size,
+            _STATUS.index(status),
+            sequence.arrival_s,
+            sequence.prefill_start_s,
+            sequence.prefill_end_s,
+            sequence.transfer_start_s,
+            sequence.transfer_end_s,
+            sequence.first_token_s,
+            finish_s,
+            sequence.prefill_instance,
+            sequence.decode_instance,
+            sequence.preemptions,
+            sequence.retries,
+            sequence.cached_tokens,
+        )
 
     def columns(self, requests: Requests) -> dict[str, NDArray[Any]]:
         """The shell's columns, request_id counting from 0 in order of arrival."""
-        times = {name: np.array(getattr(self, name)) for name in TIME_COLUMNS}
-        counts = {name: np.array(getattr(self, name), dtype=np.int64) for name in COUNT_COLUMNS}
-        cached = requests.cached_tokens.copy()
-        if self.cached_tokens is not None:
-            cached = np.array(self.cached_tokens, dtype=np.int64)
+        rows = self.rows
         return {
             "request_id": np.arange(len(requests)),
-            "status": np.array(_STATUS)[np.array(self.status, dtype=np.int64)],
-            **times,
+            "status": np.array(_STATUS)[rows["status"]],
+            **{name: np.ascontiguousarray(rows[name]) for name in TIME_COLUMNS},
             "input_tokens": requests.input_tokens.copy(),
-            "cached_tokens": cached,
+            "cached_tokens": np.ascontiguousarray(rows["cached_tokens"]),
             "output_tokens": requests.output_tokens.copy(),
-            **counts,
+            **{name: rows[name].astype(np.int64) for name in COUNT_COLUMNS},
         }
 
 

@@ -1,6 +1,6 @@
 """Which instance a request goes to."""
 
-from heapq import heapify, heappop, heappush
+from heapq import heapify, heappop, heappush, heapreplace
 from typing import Protocol
 
 
@@ -54,12 +54,15 @@ class LeastLoaded:
             heappop(heap)
 
     def change(self, instance: int, load: float) -> None:
-        self.load[instance] += load
+        self.load[instance] = value = self.load[instance] + load
+        heap = self.heap
         if load > 0:
-            self.sent += 1
-            self.last[instance] = self.sent
-        heappush(self.heap, (self.load[instance], self.last[instance], instance))
-        if len(self.heap) > 8 * len(self.load) + 64:
+            self.sent = self.last[instance] = self.sent + 1
+            if heap[0][2] == instance:
+                heapreplace(heap, (value, self.sent, instance))  # just chosen
+                return
+        heappush(heap, (value, self.last[instance], instance))
+        if len(heap) > 8 * len(self.load) + 64:
             self.heap = [
                 (value, turn, index)
                 for index, (value, turn) in enumerate(zip(self.load, self.last, strict=True))

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from pdexplorer.simulator.events import AFTER_ARRIVALS, Call
 
 _LEAST_POINTS = 40
-_LOOKS_A_REQUEST = 5
+_LOOKS_A_REQUEST = 1
 
 SERIES = ("waiting", "batch", "kv_fraction", "in_transfer", "link_fraction")
 
