@@ -1,12 +1,11 @@
 """The answer first: one sentence with an icon, why, what would flip it, and four headline numbers."""
 
-import math
 from collections.abc import Mapping
 from typing import Any
 
 import streamlit as st
 
-from pdexplorer.scenario.decision_block import VerdictRule
+from pdexplorer.catalog.catalog import load_catalog
 from pdexplorer.texts.formats import (
     money_per_hour,
     ms_text,
@@ -15,11 +14,17 @@ from pdexplorer.texts.formats import (
     percent_change,
     ratio_text,
     seconds_text,
-    with_unit,
 )
-from pdexplorer.ui.reason_texts import because_and_but
-from pdexplorer.ui.texts import plain, text
-from pdexplorer.verdict import band_of, other_ratio
+from pdexplorer.texts.verdict_words import (
+    Answer,
+    because_and_but,
+    nearest_flips,
+    sentence,
+    title,
+    unfair,
+    unknown,
+)
+from pdexplorer.ui.texts import plain, text, texts
 
 DECISIONS: Mapping[str, tuple[str, str]] = {
     "disaggregate": (":material/call_split:", "violet"),
@@ -30,25 +35,26 @@ DECISIONS: Mapping[str, tuple[str, str]] = {
 }
 """Icon and colour of each decision; the words always stand beside them."""
 
-_FLIPS = 3
-
-Answer = Mapping[str, Any]
-"""An evaluation as `evaluate --json` writes it."""
-
 
 def verdict_view(evaluation: Any, answer: Answer, whys: Mapping[str, str], here: Mapping[str, float]) -> None:
-    """The verdict's box. whys: per fleet that cannot run, the limit in words; here: see `flips_text`."""
+    """The verdict's box. whys: per fleet that cannot run, the limit in words; here: where the scenario
+    stands, by key.
+    """
     verdict = answer["verdict"]
     icon, color = (":material/help:", "gray") if unknown(answer) else DECISIONS[verdict["decision"]]
     with st.container(border=True, key="verdict", gap="xsmall"):
         said = text(
-            "verdict.line", title=f":{color}[{title(verdict, answer)}]", sentence=sentence(answer, whys)
+            "verdict.line",
+            title=f":{color}[{title(texts(), answer)}]",
+            sentence=sentence(texts(), answer, whys, plain),
         )
         st.markdown(f"#### {icon} {said}")
         if unknown(answer):
             return
         lines = []
-        because, but = because_and_but(evaluation.verdict)
+        if note := unfair(texts(), evaluation.scenario, load_catalog()):
+            lines.append(plain(note))
+        because, but = because_and_but(texts(), evaluation.verdict)
         because = because or _in_numbers(answer)
         parts = []
         for head, sentences in ((_because(verdict), because), ("verdict.but", but)):
@@ -57,11 +63,12 @@ def verdict_view(evaluation: Any, answer: Answer, whys: Mapping[str, str], here:
         if parts:
             lines.append(" ".join(parts))
         if verdict["vetoes"]:
-            vetoes = "; ".join(plain(veto_text(veto)) for veto in verdict["vetoes"])
+            vetoes = "; ".join(plain(text(f"veto.{veto}")) for veto in verdict["vetoes"])
             lines.append(f"**{text('verdict.vetoes')}** {vetoes}{text('verdict.end')}")
         if verdict["confidence"] is not None:
             lines.append(text("verdict.confidence", percent=percent(verdict["confidence"])))
-        lines.append(flips_text(answer, here) or text("verdict.no_flip"))
+        flips = [f"**{head}** {ways}" for head, ways in nearest_flips(texts(), answer, here, plain)]
+        lines.append(" ".join(flips) or text("verdict.no_flip"))
         st.markdown("  \n".join(lines))
 
 
@@ -84,119 +91,6 @@ def _in_numbers(answer: Answer) -> list[str]:
 
 def _because(verdict: Mapping[str, Any]) -> str:
     return "verdict.facts" if verdict["decision"] == "benchmark_first" else "verdict.because"
-
-
-def title(verdict: Mapping[str, Any], answer: Answer) -> str:
-    """The decision in words; "clearly" from the ratio the scenario calls clear."""
-    if unknown(answer):
-        return text("verdict.unknown")
-    key = str(verdict["decision"])
-    decisive = verdict.get(verdict.get("decided_by") or "", None)
-    clear = answer["scenario"]["verdict"]["clearly_ratio"]
-    if key == "disaggregate" and decisive is not None and decisive >= clear:
-        key = "disaggregate_clearly"
-    return text(f"verdict.{key}")
-
-
-def sentence(answer: Answer, whys: Mapping[str, str]) -> str:
-    """What the decision means in the number that decided it."""
-    verdict = answer["verdict"]
-    cannot = {fleet for fleet in ("colocated", "disaggregated") if not answer[fleet]["feasible"]}
-    if missing := unknown(answer):
-        return text("verdict.unknown_why", why=plain(whys.get(missing, "")))
-    if len(cannot) == 2:
-        return text("verdict.neither", why=plain(whys.get("colocated") or whys.get("disaggregated") or ""))
-    if "disaggregated" in cannot:
-        return text("verdict.only_colocated", why=plain(whys.get("disaggregated", "")))
-    if "colocated" in cannot:
-        return text("verdict.only_disaggregated", why=plain(whys.get("colocated", "")))
-    by = verdict["decided_by"]
-    ratio = verdict.get(by) if by else None
-    if ratio is None:
-        return ""
-    shown = ratio_text(ratio)
-    if abs(ratio - 1) < 0.005:
-        return " ".join([text("verdict.equal", ratio=shown), disagreement(answer)]).rstrip()
-    if by == "cost_ratio":
-        key, change = (
-            ("verdict.cost_less", 1 - 1 / ratio) if ratio > 1 else ("verdict.cost_more", 1 / ratio - 1)
-        )
-    else:
-        stem = {"goodput_per_gpu_ratio": "verdict.gpu", "goodput_ratio": "verdict.whole"}.get(
-            by, "verdict.goodput"
-        )
-        key, change = (f"{stem}_more", ratio - 1) if ratio > 1 else (f"{stem}_less", 1 - ratio)
-    return " ".join([text(key, percent=percent(change), ratio=shown), disagreement(answer)]).rstrip()
-
-
-def disagreement(answer: Answer) -> str:
-    """The other ratio, where it falls in another band than the one that decided."""
-    verdict = answer["verdict"]
-    rule = VerdictRule.model_validate(answer["scenario"]["verdict"])
-    other = other_ratio(verdict["decided_by"])
-    ratio, decisive = verdict[other], verdict[verdict["decided_by"]]
-    if ratio is None or band_of(rule, ratio) == band_of(rule, decisive):
-        return ""
-    return text(f"verdict.other_{other}", ratio=ratio_text(ratio), band=text(f"band.{band_of(rule, ratio)}"))
-
-
-def unknown(answer: Answer) -> str:
-    """The fleet that cannot be judged because nobody published a figure it needs; empty where both can."""
-    for fleet in ("disaggregated", "colocated"):
-        if (answer[fleet].get("infeasible") or {}).get("limit") == "missing_figure":
-            return fleet
-    return ""
-
-
-def flips_text(answer: Answer, here: Mapping[str, float]) -> str:
-    """The nearest flips along the sliders, those that lead to one decision together. here: where the
-    scenario stands, by key.
-    """
-    found: list[tuple[float, str, str]] = []
-    for flip in answer["verdict"]["break_even"]:
-        value, key = flip["value"], str(flip["key"])
-        if value is None:
-            continue
-        stand = here.get(key)
-        known = stand is not None and stand > 0 and value > 0
-        distance = abs(math.log(value / stand)) if known and stand else math.inf
-        label = flip_label(key)
-        unit = "" if label.endswith(str(flip["unit"])) else str(flip["unit"])
-        side = flip.get("then_direction") or _side(flip, stand, answer)
-        words = text(f"flip.{side}", what=plain(label), value=plain(with_unit(value, unit)))
-        found.append((distance, str(flip.get("then") or ""), words))
-    nearest = sorted(found, key=lambda item: item[0])[:_FLIPS]
-    sentences = []
-    for then in dict.fromkeys(item[1] for item in nearest):
-        ways = text("verdict.or").join(words for _, to, words in nearest if to == then)
-        head = text("verdict.flips_to", decision=text(f"verdict.{then}")) if then else text("verdict.flips")
-        sentences.append(f"**{head}** {ways}{text('verdict.end')}")
-    return " ".join(sentences)
-
-
-def _side(flip: Mapping[str, Any], stand: float | None, answer: Answer) -> str:
-    """On which side of the break-even the answer is another one than here."""
-    if stand is not None and stand > 0 and flip["value"] > 0:
-        return "below" if stand > flip["value"] else "above"
-    pays = answer["verdict"]["decision"] != "stay_colocated"
-    return "below" if (flip["direction"] == "above") == pays else "above"
-
-
-def flip_label(key: str) -> str:
-    """A slider's name within a sentence, without its unit."""
-    if key.startswith("money.usd_per_hour."):
-        return text("flip.price", what=key.rpartition(".")[2])
-    try:
-        label = text(f"field.{key}")
-    except KeyError:
-        return key
-    label = label.partition(" (")[0].partition("（")[0]
-    return label if label[:2].isupper() else label[0].lower() + label[1:]
-
-
-def veto_text(veto: str) -> str:
-    """What speaks against splitting, in words."""
-    return text(f"veto.{veto}")
 
 
 def headline(answer: Answer, kind: str) -> None:
