@@ -24,3 +24,8 @@ class EngineProfile:
     cuda_graphs: bool
     notes: str = ""
     figures: Mapping[str, Figure] = field(default_factory=dict)
+
+    @property
+    def short_name(self) -> str:
+        """The name without what stands in brackets."""
+        return self.name.partition(" (")[0]

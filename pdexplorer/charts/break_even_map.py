@@ -14,6 +14,13 @@ COLUMNS = ("row", "x1", "x2", "y1", "y2", "x", "y", "order", "line", "gain", "lo
 _NUMBERS = ("x1", "x2", "y1", "y2", "x", "y", "gain", "log2_gain")
 _OVERLAP = 0.12  # neighbours overlap by this share of a cell: exact edges leave hairline seams when drawn
 _SLIVER = 0.06  # of the map: smaller regions carry no word
+X_TICKS = (
+    *(100, 250, 500, 1000, 2000, 4000, 8000, 16_000, 32_000, 64_000, 128_000, 256_000, 512_000),
+    1_000_000,
+)
+Y_TICKS = (1, 5, 10, 25, 50, 100, 200, 400, 800, 1600, 3200, 6400)
+"""Round values of input tokens and of Gbit/s per NIC, for the axes."""
+
 _CLAMP_LOG2 = 1.0  # colours saturate at twice as good and half as good
 
 
@@ -211,3 +218,8 @@ def _away_from(ys: NDArray[np.float64], here_y: float | None, share: float = 0.2
     apart = np.abs(np.log(ys / here_y)) / (np.log(ys[-1]) - np.log(ys[0]))
     weight: NDArray[np.float64] = np.where(apart < share, 0.15, 1.0)
     return weight
+
+
+def within(ticks: Sequence[float], values: Sequence[float] | NDArray[np.float64]) -> tuple[float, ...]:
+    """The ticks that lie on an axis over these values."""
+    return tuple(float(tick) for tick in ticks if values[0] <= tick <= values[-1])

@@ -33,6 +33,7 @@ def add_export(subparsers: Any) -> None:
     for name, what in _FORMATS.items():
         parser.add_argument(f"--{name}", metavar="FILE", help=what)
     parser.add_argument("--view", choices=("cost", "map"), default="map", help="which chart (default: map)")
+    parser.add_argument("--lang", choices=("en", "zh"), default="en", help="language (default: en)")
     parser.add_argument(
         "--address", metavar="URL", help="where your page stands, for the links back (default: localhost)"
     )
@@ -54,15 +55,20 @@ def export(arguments: argparse.Namespace) -> None:
     from pdexplorer.export.links import LOCAL_ADDRESS, root_address, short_link
     from pdexplorer.export.named_errors import naming
     from pdexplorer.export.report import report_of
+    from pdexplorer.texts.catalogue import LANGUAGES, Texts
 
+    language = arguments.lang
     root = root_address(arguments.address or LOCAL_ADDRESS)
     traced = own_trace(scenario_from(arguments.scenario, arguments.settings)[0])
     scenario = traced.scenario
     preset, from_file = _preset_of(arguments.scenario)
     link = short_link(root, scenario, preset)
     # edits are listed in every export, so a preset's title stands without them
-    title, why = _words_of(Path(arguments.scenario)) if from_file else (preset.title, preset.why)
-    report = report_of(scenario, preset, link=link, notes=traced.notes, title=title, why=why)
+    title, why = _words_of(Path(arguments.scenario)) if from_file else Texts(language).preset(preset)
+    link = f"{link}&lang={language}" if language != LANGUAGES[0] else link
+    report = report_of(
+        scenario, preset, link=link, notes=traced.notes, title=title, why=why, language=language
+    )
     bodies = {name: _writers()[name](report, arguments.view) for name in wanted}
     for name, path in wanted.items():
         with naming(path):

@@ -5,40 +5,33 @@ from collections.abc import Iterable
 from pdexplorer.catalog.efficiency import Fit
 from pdexplorer.export.report import Report
 from pdexplorer.study.words import number, percent
-
-LIMITS = (
-    "Every number here is estimated by a closed form of queues and batches over fitted step times; none was "
-    "measured on your machines.",
-    "Not modelled: hybrid routing, speculative decoding, LoRA, multimodal encoders, software faults and "
-    "operations, quality effects of number formats.",
-    "Below a ratio of 1.3 the error of any such model is as large as the gain: measure both before "
-    "you build.",
-)
-"""What holds for every answer."""
+from pdexplorer.texts.catalogue import left_out
 
 
 def accuracy_lines(report: Report) -> list[str]:
     """The limits of every answer, then how well the step times behind this one met the steps they were fitted
     to, and how sure the verdict is."""
-    lines = list(LIMITS)
+    lines = [
+        report.text("estimated_only"),
+        *(report.text("not_modelled", what=what) for what in left_out(report.texts)),
+        report.text("below_line"),
+    ]
     verdict = report.answer["verdict"]
     confidence = verdict["confidence"]
     if confidence is not None:
         interval = verdict.get("gain_interval")
-        between = (
-            ""
-            if interval is None
-            else f"; 90% of their ratios lie in {number(interval[0])}–{number(interval[1])}"
-        )
-        lines.append(
-            f"{percent(confidence)} of draws over the efficiencies' spread decide the same{between}."
-        )
+        told = {"percent": percent(confidence)}
+        if interval is None:
+            lines.append(report.text("draws", **told))
+        else:
+            low, high = (number(end) for end in interval)
+            lines.append(report.text("draws_within", low=low, high=high, **told))
     for (system, points), parts in _fitted(report).items():
         errors = ", ".join(f"{part} {_errors(fit)}" for part, fit in parts.items())
-        lines.append(f"Step times of {system}, fitted to {points:,} measured points; median error: {errors}.")
+        lines.append(report.text("fit", system=system, points=f"{points:,}", errors=errors))
     assumed = {f"{part} of {fit.accelerator}" for part, fit in _parts(report) if fit.kind != "fitted"}
     if assumed:
-        lines.append(f"Not fitted on this hardware but taken from: {', '.join(sorted(assumed))}.")
+        lines.append(report.text("not_fitted", parts=", ".join(sorted(assumed))))
     return lines
 
 

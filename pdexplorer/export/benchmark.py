@@ -71,48 +71,45 @@ def load_command(scenario: Scenario) -> str:
     return " \\\n  ".join(flags)
 
 
+def instances_line(report: Report, server: Servers) -> str:
+    """What stands above a server's command: which fleet or pool, and how many instances of it."""
+    name = report.fleet_names.get(server.name) or report.texts.text(f"part.{server.name}")
+    key = "one_instance" if server.instances == 1 else "instances"
+    return report.text(key, name=name, count=server.instances)
+
+
 def advice(report: Report) -> list[str]:
     """What the numbers of a run should be held against, and which further points are worth one."""
     scenario = report.scenario
     lines = []
-    one, split = report.answer["colocated"], report.answer["disaggregated"]
+    one = report.answer["colocated"]
     if one["feasible"] and scenario.workload.mode == "online" and scenario.workload.arrivals != "closed_loop":
         rate = scenario.workload.rate_per_s * scenario.workload.peak_to_mean_ratio
-        lines.append(
-            "A smaller first run: one colocated instance at "
-            f"{number(rate / int(one['instances']))} requests/s carries its share of the load; "
-            "raise the rate until the limits break, and compare the rates."
-        )
-    for name, side in (("colocated", one), ("disaggregated", split)):
+        lines.append(report.text("first_run", rate=number(rate / int(one["instances"]))))
+    for name, called in report.fleet_names.items():
+        side = report.answer[name]
         if side["feasible"]:
-            lines.append(f"Expect, {name}: {_expected(side)}.")
+            lines.append(report.text("expect", name=called, numbers=_expected(report, side)))
     if report.flips:
-        nearest = report.flips[0]
-        lines.append(
-            f"Repeat near the closest flip, {nearest.text}: if the winner does not change there, the model "
-            "is off for your stack."
-        )
+        lines.append(report.text("repeat", flip=report.flips[0].text))
     if scenario.workload.input_distribution not in ("fixed",) and not scenario.workload.trace_file:
-        lines.append(
-            "The random data set has lengths of one size; replay a trace of your own traffic to meet the "
-            "spread assumed here."
-        )
+        lines.append(report.text("spread"))
     return lines
 
 
-def _expected(side: Mapping[str, Any]) -> str:
+def _expected(report: Report, side: Mapping[str, Any]) -> str:
     parts = [
         f"{label} {number(side[key][percentile] * 1e3)} ms"
         for label, key, percentile in (
             ("TTFT P95", "ttft_s", "p95"),
             ("TPOT P95", "tpot_s", "p95"),
             ("ITL P99", "itl_s", "p99"),
-            ("KV transfer P95", "kv_transfer_s", "p95"),
+            (report.text("kv"), "kv_transfer_s", "p95"),
         )
         if side[key]["p95"] is not None and side[key][percentile] is not None
     ]
     if side["goodput_per_s"] is not None:
-        parts.append(f"goodput {number(side['goodput_per_s'])} requests/s")
+        parts.append(report.text("expect_goodput", rate=number(side["goodput_per_s"])))
     return ", ".join(parts)
 
 

@@ -2,32 +2,24 @@
 of their numbers are written on them.
 """
 
-from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from pdexplorer import MODEL_VERSION
-from pdexplorer.charts.break_even_map import break_even_map, map_frame
-from pdexplorer.charts.cost_bars import REQUESTS_PER_BAR, cost_bars, cost_frame
+from pdexplorer.charts.break_even_map import X_TICKS, Y_TICKS, break_even_map, map_frame, within
+from pdexplorer.charts.cost_bars import cost_bars, cost_frame
 from pdexplorer.charts.theme import exported
 from pdexplorer.export.drawing import Drawer, shared_drawer
-from pdexplorer.export.report import FLEET_NAMES, FLEETS, Report
-from pdexplorer.export.tables import PART_NAMES, cannot_lines
+from pdexplorer.export.report import FLEETS, Report
+from pdexplorer.export.tables import cannot_lines, part_names
 
 INK, MUTED, GROUND = "#1a1b1e", "#5a5b60", "#ffffff"
 """Colours of words and ground outside the marks and of nothing else: a dark page replaces just these."""
 
 _WIDTH, _MAP_HEIGHT, _BAR_HEIGHT = 640, 320, 52
 _TEXT_WIDTH = 110
-_WINNERS: Mapping[str, str] = {
-    "colocated": "Colocated wins",
-    "disaggregated": "Disaggregated wins",
-    "neither": "Neither can",
-    "equal": "Within 10%",
-}
-_THOUSANDS = (0.1, 0.25, 0.5, 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1000)
-_GBIT_TICKS = (1, 5, 10, 25, 50, 100, 200, 400, 800, 1600, 3200, 6400)
+_WINNERS = ("colocated", "disaggregated", "neither", "equal")
 
 
 def chart_svg(report: Report, view: str, drawer: Drawer | None = None) -> bytes:
@@ -69,16 +61,16 @@ def chart_spec(report: Report, view: str, titled: bool = True) -> dict[str, Any]
 def chart_title(report: Report, view: str) -> str:
     """The heading of a view."""
     if view == "cost":
-        currency = report.scenario.money.currency
-        return f"Cost of {REQUESTS_PER_BAR:,} requests in its four parts, {currency}, estimated"
-    return "Break-even map: gain of separate pools over the best colocated fleet, estimated"
+        kind = report.texts.text("kind.estimated")
+        return report.texts.text("cost.title", currency=report.scenario.money.currency, kind=kind)
+    return report.text("map_title")
 
 
 def chart_alt(report: Report, view: str) -> str:
     """The view in words, for those who do not see it."""
     if view == "map":
-        return f"Break-even map. {report.map_sentence}"
-    return f"Two stacked bars with the cost of a request on each fleet. {report.headline}"
+        return report.text("map_alt", sentence=report.map_sentence)
+    return report.text("cost_alt", sentence=report.headline)
 
 
 def _cost(report: Report) -> dict[str, Any]:
@@ -90,11 +82,12 @@ def _cost(report: Report) -> dict[str, Any]:
     if not costs:
         raise ValueError(_nothing("cost", report))
     money = report.scenario.money
-    frame = cost_frame(costs, FLEET_NAMES, PART_NAMES, money.currency_per_usd)
+    names = part_names(report)
+    frame = cost_frame(costs, report.fleet_names, names, money.currency_per_usd)
     chart = cost_bars(
         frame,
-        part_texts=PART_NAMES,
-        axis_title=f"{money.currency} per {REQUESTS_PER_BAR:,} requests",
+        part_texts=names,
+        axis_title=report.texts.text("cost.axis", currency=money.currency),
         ink=INK,
         height=_BAR_HEIGHT * len(costs),
     )
@@ -107,16 +100,16 @@ def _map(report: Report) -> dict[str, Any]:
     if found is None or bool(np.isnan(found.gain).all()):
         raise ValueError(_nothing("map", report))
     frame = map_frame(
-        found.x_values, found.y_values, found.gain, found.winner, found.contours, report.here, _WINNERS,
-        "you are here",
+        found.x_values, found.y_values, found.gain, found.winner, found.contours, report.here,
+        {winner: report.texts.text(f"map.{winner}") for winner in _WINNERS}, report.texts.text("map.here"),
     )  # fmt: skip
     chart = break_even_map(
         frame,
-        x_title="Input tokens (mean)",
-        y_title="Link, Gbit/s per NIC",
-        gain_title="Gain (×)",
-        x_ticks=_within([1000 * tick for tick in _THOUSANDS], found.x_values),
-        y_ticks=_within(_GBIT_TICKS, found.y_values),
+        x_title=report.texts.text("map.x"),
+        y_title=report.texts.text("map.y"),
+        gain_title=report.texts.text("map.gain"),
+        x_ticks=within(X_TICKS, found.x_values),
+        y_ticks=within(Y_TICKS, found.y_values),
         height=_MAP_HEIGHT,
     )
     spec: dict[str, Any] = exported(chart).to_dict()
@@ -124,18 +117,18 @@ def _map(report: Report) -> dict[str, Any]:
 
 
 def _nothing(view: str, report: Report) -> str:
-    why = "; ".join(report.limits) or " ".join(cannot_lines(report)) or "no fleet can be compared"
-    return f"no {view} to draw: {why.rstrip('.')}"
+    why = "; ".join(report.limits) or " ".join(cannot_lines(report)) or report.text("no_fleets")
+    return report.text(f"nothing_{view}", why=why.rstrip(".。"))
 
 
 def _subtitle(report: Report) -> list[str]:
     lines = [
         report.headline,
-        f"{report.title} (pdexplorer, model version {MODEL_VERSION})",
+        report.text("made_line", title=report.title, version=MODEL_VERSION),
         report.case,
     ]
     lines += [report.edits_sentence] if report.edited else []
-    lines += [f"Note: {note}" for note in report.notes]
+    lines += [report.text("note", note=note) for note in report.notes]
     return [part for line in lines for part in wrapped(line, _TEXT_WIDTH)]
 
 
@@ -153,7 +146,3 @@ def wrapped(text: str, width: int, most: int = 3) -> list[str]:
     if len(lines) > most:
         lines = [*lines[: most - 1], f"{lines[most - 1][: width - 2]} …"]
     return lines
-
-
-def _within(ticks: Sequence[float], values: np.ndarray[Any, Any]) -> list[float]:
-    return [float(tick) for tick in ticks if values[0] <= tick <= values[-1]]

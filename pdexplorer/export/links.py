@@ -10,6 +10,7 @@ from pdexplorer.scenario.link import to_query
 from pdexplorer.scenario.presets import DEFAULT_PRESET, Preset, scenario_hash
 from pdexplorer.scenario.scenario import Scenario
 from pdexplorer.scenario.settings import flatten
+from pdexplorer.texts.catalogue import LANGUAGES
 
 VIEWS = ("cost", "map")
 """What a chart's address can show."""
@@ -62,9 +63,12 @@ def full_query(scenario: Scenario, preset: Preset) -> dict[str, str]:
     return {"preset": preset.name, **values, **removed, "v": MODEL_VERSION, "hash": preset.hash}
 
 
-def live_address(root: str, route: str, scenario: Scenario, preset: Preset, view: str = "") -> str:
+def live_address(
+    root: str, route: str, scenario: Scenario, preset: Preset, view: str = "", language: str = LANGUAGES[0]
+) -> str:
     """Where the page's process serves an answer: route is chart.svg, chart.png, api/v1/evaluate, memo.md."""
     query = {"view": view} if view else {}
+    query |= {"lang": language} if language != LANGUAGES[0] else {}
     return _link(f"{root}{route}", query | to_query(scenario, preset))
 
 

@@ -19,6 +19,7 @@ from pdexplorer.scenario.link import LinkResult, parse_link
 from pdexplorer.scenario.presets import Preset, find_preset
 from pdexplorer.scenario.scenario import Scenario
 from pdexplorer.study.compare import Evaluation
+from pdexplorer.texts.catalogue import LANGUAGES, Texts
 
 MAX_QUERY_CHARACTERS = 16_000
 """A full link has about 3,000; a model of one's own and some overrides fit several times."""
@@ -87,34 +88,44 @@ class LiveAnswers:
     def memo(self, query: str, presets: Mapping[str, Preset], root: str) -> LiveFile:
         """The design-review memo, its map at this process's own address."""
         link = read_query(query, presets)
-        picture = live_address(root, "chart.svg", link.scenario, link.preset, "map")
+        language = _language(query)
+        picture = live_address(root, "chart.svg", link.scenario, link.preset, "map", language)
         return LiveFile(
-            memo_text(self._report(link, root), picture).encode(),
+            memo_text(self._report(link, root, language), picture).encode(),
             file_name(link.scenario, link.preset, "memo", "md"),
         )
 
     def page(self, query: str, presets: Mapping[str, Preset], root: str) -> LiveFile:
         """The answer as one HTML file that needs nothing else."""
         link = read_query(query, presets)
-        body = self._file(link, "html", root, lambda: page_html(self._report(link, root)).encode())
+        language = _language(query)
+        body = self._file(
+            link, f"html.{language}", root, lambda: page_html(self._report(link, root, language)).encode()
+        )
         return LiveFile(body, file_name(link.scenario, link.preset, "page", "html"))
 
     def _chart(self, suffix: str, query: str, presets: Mapping[str, Preset], root: str) -> LiveFile:
         link = read_query(query, presets)
         view = parse_qs(query).get("view", [_VIEW])[-1]
         draw = chart_svg if suffix == "svg" else chart_png
-        body = self._file(link, f"{view}.{suffix}", "", lambda: draw(self._report(link, root), view))
+        language = _language(query)
+        what = f"{view}.{language}.{suffix}"
+        body = self._file(link, what, "", lambda: draw(self._report(link, root, language), view))
         return LiveFile(body, file_name(link.scenario, link.preset, view, suffix))
 
     def _file(self, link: LinkResult, what: str, root: str, make: Callable[[], bytes]) -> bytes:
         preset = (link.preset.name, link.preset.title, link.preset.why, link.preset.hash)
-        key = (what, root, link.scenario.model_dump_json(), preset, _notes(link), MODEL_VERSION)
+        key = (what, root, link.scenario.model_dump_json(), preset, _notes(link, LANGUAGES[0]), MODEL_VERSION)
         return self._files.get(key, make)
 
-    def _report(self, link: LinkResult, root: str) -> Report:
+    def _report(self, link: LinkResult, root: str, language: str) -> Report:
         address = short_link(root, link.scenario, link.preset)
-        evaluation = self._evaluated(link.scenario)
-        return report_of(link.scenario, link.preset, evaluation=evaluation, link=address, notes=_notes(link))
+        if language != LANGUAGES[0]:
+            address = f"{address}&lang={language}"
+        evaluation, notes = self._evaluated(link.scenario), _notes(link, language)
+        return report_of(
+            link.scenario, link.preset, evaluation=evaluation, link=address, notes=notes, language=language
+        )
 
     def _evaluated(self, scenario: Scenario) -> Evaluation:
         return self._evaluations.get((scenario.model_dump_json(), MODEL_VERSION), partial(answered, scenario))
@@ -133,5 +144,13 @@ def read_query(query: str, presets: Mapping[str, Preset]) -> LinkResult:
     return link
 
 
-def _notes(link: LinkResult) -> tuple[str, ...]:
-    return (*(f"not used: {refusal.text}" for refusal in link.refused), *link.changed)
+def _language(query: str) -> str:
+    """What the link asks for in `lang`; one there is not is as none, as on the page."""
+    asked = parse_qs(query).get("lang", [LANGUAGES[0]])[-1]
+    return asked if asked in LANGUAGES else LANGUAGES[0]
+
+
+def _notes(link: LinkResult, language: str) -> tuple[str, ...]:
+    texts = Texts(language)
+    refused = (texts.text("export.not_used", why=texts.said(refusal.text)) for refusal in link.refused)
+    return (*refused, *(texts.said(line) for line in link.changed))

@@ -5,7 +5,7 @@ from html import escape
 
 from pdexplorer import MODEL_VERSION
 from pdexplorer.export.accuracy import accuracy_lines
-from pdexplorer.export.benchmark import advice, load_command, servers
+from pdexplorer.export.benchmark import advice, instances_line, load_command, servers
 from pdexplorer.export.drawing import Drawer, shared_drawer
 from pdexplorer.export.images import chart_alt, chart_spec, chart_title
 from pdexplorer.export.inline_svg import DARK_RULES, inlined
@@ -44,37 +44,38 @@ _POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 def page_html(report: Report, drawer: Drawer | None = None) -> str:
     """The file's text. RuntimeError where the renderer fails; a chart with nothing to draw is left out."""
     drawer = drawer or shared_drawer()
-    title = escape(f"{report.title}: does splitting prefill and decode pay?")
+    text = report.text
+    title = escape(text("page_title", title=report.title))
+    words = {"en": "en", "zh": "zh-Hans"}[report.language]
     parts = [
-        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">',
+        f'<!doctype html>\n<html lang="{words}">\n<head>\n<meta charset="utf-8">',
         '<meta name="viewport" content="width=device-width, initial-scale=1">',
         f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">',
         f"<title>{title}</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n<main>",
         f"<h1>{title}</h1>",
         _paragraph(report.case, "muted"),
         *(_paragraph(line, "muted") for line in [report.edits_sentence] if line),
-        *(_paragraph(f"Note: {note}") for note in report.notes),
+        *(_paragraph(text("note", note=note)) for note in report.notes),
         _verdict(report),
         _chart(report, "cost", drawer),
-        _table(*cost_table(report), "Cost in its four parts"),
+        _table(*cost_table(report), text("table_cost")),
         _chart(report, "map", drawer),
         _paragraph(report.map_sentence),
-        "<h2>Both fleets, estimated</h2>",
-        _table(*fleet_table(report), "Both fleets"),
-        "<h2>What would change the answer</h2>",
+        _heading(text("section_fleets")),
+        _table(*fleet_table(report), text("section_fleets")),
+        _heading(text("section_flips")),
         _flips(report),
-        "<h2>What the gain depends on most, estimated</h2>",
-        _table(*sensitivity_table(report), "Sensitivity")
-        or _paragraph("Not worked out: there is no gain to move."),
-        "<h2>The question</h2>",
+        _heading(text("section_sensitivity")),
+        _table(*sensitivity_table(report), text("section_sensitivity")) or _paragraph(text("no_sensitivity")),
+        _heading(text("section_question")),
         *(_paragraph(line) for line in question_lines(report)),
-        "<p>What differs from the defaults:</p>",
-        _table(*setting_rows(report), "Settings that differ from the defaults", words=True),
-        "<h2>What to benchmark next</h2>",
+        _paragraph(text("settings_differ")),
+        _table(*setting_rows(report), text("table_settings"), words=True),
+        _heading(text("section_benchmark")),
         _benchmark(report),
-        "<h2>How far to trust this</h2>",
+        _heading(text("section_trust")),
         _list(accuracy_lines(report)),
-        "<h2>Sources</h2>",
+        _heading(text("section_sources")),
         _list(report.evaluation.sources),
         _footer(report),
         "</main>\n</body>\n</html>",
@@ -82,19 +83,25 @@ def page_html(report: Report, drawer: Drawer | None = None) -> str:
     return "\n".join(part for part in parts if part) + "\n"
 
 
+def _heading(words: str) -> str:
+    return f"<h2>{escape(words)}</h2>"
+
+
 def _verdict(report: Report) -> str:
     parts = [_paragraph(report.headline)]
-    parts += [_paragraph("Because:"), _list(report.reasons)] if report.reasons else []
+    parts += [_paragraph(report.text("because")), _list(report.reasons)] if report.reasons else []
     parts += [_paragraph(line) for line in after_reasons(report)]
     return f'<section class="verdict">{"".join(parts)}</section>'
 
 
 def _chart(report: Report, view: str, drawer: Drawer) -> str:
-    heading = f"<h2>{escape(chart_title(report, view))}</h2>"
+    heading = _heading(chart_title(report, view))
     try:
         spec = chart_spec(report, view, titled=False)
     except ValueError as error:
-        return heading + _paragraph(f"There is {error}.")
+        return heading + _paragraph(
+            f"{str(error)[:1].upper()}{str(error)[1:]}{report.texts.text('verdict.end')}"
+        )
     label, picture = escape(chart_alt(report, view)), inlined(drawer.draw(spec, "svg"), view)
     return f'{heading}\n<figure role="img" aria-label="{label}">{picture}</figure>'
 
@@ -102,29 +109,29 @@ def _chart(report: Report, view: str, drawer: Drawer) -> str:
 def _flips(report: Report) -> str:
     head, rows = flip_table(report)
     if not report.flips_sentence:
-        return _paragraph("Not worked out: neither fleet can, so there is nothing to compare.")
+        return _paragraph(report.text("no_flips_known"))
     steady = report.steady_settings
-    body = _table(head, rows, "Break-evens") if rows else _paragraph(report.flips_sentence)
-    return body + (_paragraph(f"No flip anywhere in the range of: {', '.join(steady)}.") if steady else "")
+    body = _table(head, rows, report.text("section_flips")) if rows else _paragraph(report.flips_sentence)
+    return body + (_paragraph(report.text("steady", names=", ".join(steady))) if steady else "")
 
 
 def _benchmark(report: Report) -> str:
     parts = []
     if not servers(report):
-        return _paragraph("Nothing yet: neither fleet could be sized.")
+        return _paragraph(report.text("no_servers"))
     for server in servers(report):
-        count = "1 instance" if server.instances == 1 else f"{server.instances} instances"
-        parts.append(_paragraph(f"{server.name.capitalize()}, {count}:"))
+        parts.append(_paragraph(instances_line(report, server)))
         parts.append(f"<pre>{escape(server.command)}</pre>")
-    parts.append(_paragraph(f"MODEL is your checkpoint of {report.scenario.model.name}. The load:"))
+    parts.append(_paragraph(report.text("checkpoint", model=report.scenario.model.name)))
     parts.append(f"<pre>{escape(load_command(report.scenario))}</pre>")
     parts.append(_list(advice(report)))
     return "\n".join(parts)
 
 
 def _footer(report: Report) -> str:
-    made = f"pdexplorer, model version {MODEL_VERSION}, preset {report.preset.name} ({report.preset.hash})."
-    link = f' <a href="{escape(report.link)}" rel="noreferrer">Live and editable</a>' if report.link else ""
+    preset, live = report.preset, escape(report.text("live"))
+    made = report.text("made_by", version=MODEL_VERSION, preset=preset.name, hash=preset.hash)
+    link = f' <a href="{escape(report.link)}" rel="noreferrer">{live}</a>' if report.link else ""
     return f'<footer><p class="muted">{escape(made)}{link}</p></footer>'
 
 

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from pdexplorer.catalog.catalog import Catalog, load_catalog
-from pdexplorer.export.standing_map import here_on_map, standing_map
+from pdexplorer.export.case import case_line
 from pdexplorer.scenario.keys import keys
 from pdexplorer.scenario.presets import Preset
 from pdexplorer.scenario.scenario import Scenario
@@ -17,10 +17,21 @@ from pdexplorer.study.compare import Evaluation, evaluate
 from pdexplorer.study.confidence import with_confidence
 from pdexplorer.study.map import MapResult
 from pdexplorer.study.sensitivity import Sensitivity, sensitivity
-from pdexplorer.study.words import RATIO, number, percent, setting
+from pdexplorer.study.standing_map import here_on_map, standing_map, worked_out
+from pdexplorer.study.words import number, percent
+from pdexplorer.texts.catalogue import LANGUAGES, Texts
+from pdexplorer.texts.verdict_words import (
+    flip_label,
+    flip_said,
+    limits_of,
+    reason_said,
+    sentence,
+    title,
+    unfair,
+    unknown,
+)
 
 FLEETS = ("colocated", "disaggregated")
-FLEET_NAMES: Mapping[str, str] = {"colocated": "Colocated", "disaggregated": "Disaggregated"}
 MOST_REASONS = 3
 
 
@@ -41,7 +52,7 @@ class Flip:
 class Report:
     """preset: what the scenario is told as a difference from. link: address of the live page, may be empty.
     notes: what a reader has to know first, such as settings of a link that were refused; one line each.
-    why: why the case is worth asking.
+    why: why the case is worth asking. language: in which everything but sources and values is told.
     """
 
     title: str
@@ -51,6 +62,21 @@ class Report:
     link: str = ""
     notes: tuple[str, ...] = ()
     why: str = ""
+    language: str = LANGUAGES[0]
+
+    @cached_property
+    def texts(self) -> Texts:
+        """Everything that is said, by id."""
+        return Texts(self.language)
+
+    def text(self, key: str, /, **values: object) -> str:
+        """A text of the exports with its values filled in."""
+        return self.texts.text(f"export.{key}", **values)
+
+    @cached_property
+    def fleet_names(self) -> Mapping[str, str]:
+        """What the fleets are called."""
+        return {fleet: self.texts.text(f"fleet.{fleet}") for fleet in FLEETS}
 
     @cached_property
     def answer(self) -> Mapping[str, Any]:
@@ -66,7 +92,7 @@ class Report:
     def map(self) -> MapResult | None:
         """The break-even map; None where there is none to draw."""
         try:
-            return standing_map(self.scenario, self.catalog)
+            return worked_out(standing_map(self.scenario, self.here))
         except ValueError:
             return None
 
@@ -96,55 +122,44 @@ class Report:
     @property
     def headline(self) -> str:
         """The verdict in a sentence; where a figure is missing, that nothing can be said yet."""
-        for fleet in FLEETS:
-            limit = self.answer[fleet]["infeasible"]
-            if limit is not None and limit["limit"] == "missing_figure":
-                return f"Cannot judge yet: {limit['text']}."
-        return str(self.answer["verdict"]["sentence"])
+        if self.language == LANGUAGES[0] and not unknown(self.answer):
+            return str(self.answer["verdict"]["sentence"])
+        if unknown(self.answer):
+            said = self.limits[0]
+        else:
+            said = sentence(self.texts, self.answer, self.limit_by_fleet)
+        line = self.texts.text("verdict.line", title=title(self.texts, self.answer), sentence=said)
+        end = self.texts.text("verdict.end")
+        line = line if line.endswith(end) else f"{line}{end}"
+        note = unfair(self.texts, self.scenario, self.catalog)
+        return f"{line} {note}".rstrip()
 
     @property
     def case(self) -> str:
         """The question's main inputs on one line."""
-        model, work, slo = self.scenario.model, self.scenario.workload, self.scenario.slo
-        if work.mode == "offline":
-            load = "batch job"
-        elif work.arrivals == "closed_loop":
-            load = f"{work.concurrency:,} in flight"
-        else:
-            load = f"{number(work.rate_per_s * work.peak_to_mean_ratio)} requests/s"
-        limits = [("TTFT", slo.ttft_s, "s"), ("TPOT", slo.tpot_ms, "ms"), ("end to end", slo.e2e_s, "s")]
-        held = ", ".join(
-            f"{name} ≤ {number(value)} {unit}" for name, value, unit in limits if value is not None
-        )
-        if work.mode == "offline" or not held:
-            held = "no latency limit"
-        else:
-            held = f"{held} at P{number(slo.percentile)}"
-        name = model.name if model.architecture is None else model.architecture.name
-        return (
-            f"{name} {model.weight_format} · {work.input_tokens:,.6g} in / {work.output_tokens:,.6g} out "
-            f"tokens · {percent(work.prefix_hit_fraction)} prefix hit · {load} · {held} · "
-            f"{self.scenario.prefill.accelerator} → {self.scenario.decode.accelerator} over "
-            f"{self.scenario.network.link} · {self.scenario.engine.profile}"
-        )
+        return case_line(self.texts, self.scenario)
 
     @property
     def edits_sentence(self) -> str:
         """What differs from the preset, on one line; empty where nothing does."""
         edits = ", ".join(f"{key} = {value}" for key, value in self.edited.items())
-        return f"Edited from preset {self.preset.name}: {edits}." if edits else ""
+        return self.text("edited_from", preset=self.preset.name, edits=edits) if edits else ""
+
+    @cached_property
+    def limit_by_fleet(self) -> Mapping[str, str]:
+        """What stops each fleet that cannot."""
+        return limits_of(self.texts, self.answer)
 
     @property
     def limits(self) -> tuple[str, ...]:
-        """What stops each fleet that cannot, each limit once."""
-        found = (self.answer[fleet]["infeasible"] for fleet in FLEETS)
-        return tuple(dict.fromkeys(str(limit["text"]) for limit in found if limit is not None))
+        """The same, each limit once."""
+        return tuple(dict.fromkeys(self.limit_by_fleet.values()))
 
     @property
     def reasons(self) -> tuple[str, ...]:
         """The weightiest reasons, a sentence each, without limits that are named beside them anyway."""
-        texts = (str(reason["text"]) for reason in self.answer["verdict"]["reasons"])
-        return tuple(text for text in texts if not any(limit in text for limit in self.limits))[:MOST_REASONS]
+        said = (reason_said(self.texts, reason) for reason in self.evaluation.verdict.reasons)
+        return tuple(text for text in said if not any(limit in text for limit in self.limits))[:MOST_REASONS]
 
     @cached_property
     def flips(self) -> tuple[Flip, ...]:
@@ -160,13 +175,13 @@ class Report:
         if not any(self.answer[fleet]["feasible"] for fleet in FLEETS):
             return ""
         nearest = "; ".join(flip.text for flip in self.flips[:3])
-        return f"Flips: {nearest}." if nearest else "Nothing within the inputs' ranges flips it."
+        return self.text("flips", flips=nearest) if nearest else self.text("no_flip")
 
     @cached_property
     def steady_settings(self) -> tuple[str, ...]:
         """Names of the settings that were swept and do not flip the answer anywhere."""
         return tuple(
-            setting(str(flip["key"]))
+            flip_label(self.texts, str(flip["key"]))
             for flip in self.answer["verdict"]["break_even"]
             if flip["value"] is None
         )
@@ -175,17 +190,24 @@ class Report:
     def map_sentence(self) -> str:
         """The map in words."""
         if self.map is None:
-            return "There is no map for this scenario."
-        won = {side: float((self.map.winner == side).mean()) for side in (*FLEETS, "equal", "neither")}
-        basis = RATIO[self.map.gain_key]
+            return self.text("no_map")
+        won = {
+            side: percent(float((self.map.winner == side).mean())) for side in (*FLEETS, "equal", "neither")
+        }
         x, y = self.map.x_values, self.map.y_values
-        return (
-            f"Over {number(float(x[0]))} to {number(float(x[-1]))} input tokens and {number(float(y[0]))} to "
-            f"{number(float(y[-1]))} Gbit/s per NIC ({basis}): separate pools win in "
-            f"{percent(won['disaggregated'])} of the map, the colocated fleet in "
-            f"{percent(won['colocated'])}; {percent(won['equal'])} lies within 10%, and in "
-            f"{percent(won['neither'])} neither can. "
-            f"This scenario stands at {number(self.here[0])} tokens and {number(self.here[1])} Gbit/s."
+        return self.text(
+            "map_sentence",
+            x_low=number(float(x[0])),
+            x_high=number(float(x[-1])),
+            y_low=number(float(y[0])),
+            y_high=number(float(y[-1])),
+            basis=self.text(f"ratio.{self.map.gain_key}"),
+            split=won["disaggregated"],
+            colocated=won["colocated"],
+            equal=won["equal"],
+            neither=won["neither"],
+            x=number(self.here[0]),
+            y=number(self.here[1]),
         )
 
     def _flip(self, flip: Mapping[str, Any]) -> Flip:
@@ -197,8 +219,17 @@ class Report:
             distance = abs(math.log(value / here))
         else:
             distance = abs(value - here)
-        text = str(flip["text"]) if flip["then"] else f"splitting {flip['text']}"
-        return Flip(key, here, value, str(flip["unit"]), text, distance)
+        said = flip_said(self.texts, self.answer, flip, here)
+        if flip["then"]:
+            said = self.text("flip", decision=self._decision(str(flip["then"])), flip=said)
+        else:
+            said = self.text("flip_plain", flip=said)
+        return Flip(key, here, value, str(flip["unit"]), said, distance)
+
+    def _decision(self, decision: str) -> str:
+        """A decision within a sentence."""
+        words = self.texts.text(f"verdict.{decision}")
+        return words[0].lower() + words[1:]
 
     def _standing(self, key: str) -> float | None:
         if key in AXES:
@@ -220,19 +251,22 @@ def report_of(
     notes: tuple[str, ...] = (),
     title: str | None = None,
     why: str | None = None,
+    language: str = LANGUAGES[0],
 ) -> Report:
     """The report of a scenario; evaluation where it is known already, title and why where not the preset's.
 
-    ValueError as for an evaluation.
+    ValueError as for an evaluation, and for a language there is not.
     """
+    called, worth = Texts(language).preset(preset)
     return Report(
-        preset.title if title is None else title,
+        called if title is None else title,
         preset,
         scenario,
         evaluation or answered(scenario),
         link,
         notes,
-        preset.why if why is None else why,
+        worth if why is None else why,
+        language,
     )
 
 
@@ -241,7 +275,7 @@ def answered(scenario: Scenario) -> Evaluation:
     return with_confidence(evaluate(scenario))
 
 
-def describe(key: str) -> str:
+def describe(texts: Texts, key: str) -> str:
     """What a dotted key means, in one sentence; empty for the open families."""
     known = keys().get(key)
-    return "" if known is None else known.description
+    return "" if known is None else texts.described(key, known.description)

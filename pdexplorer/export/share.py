@@ -21,6 +21,7 @@ from pdexplorer.export.tables import summary_table
 from pdexplorer.scenario.presets import Preset
 from pdexplorer.scenario.scenario import Scenario
 from pdexplorer.study.compare import Evaluation
+from pdexplorer.texts.catalogue import LANGUAGES
 
 
 @dataclass(frozen=True)
@@ -48,14 +49,16 @@ def share_items(
     presets: Mapping[str, Preset],
     base_url: str,
     evaluation: Evaluation | None = None,
+    language: str = LANGUAGES[0],
 ) -> ShareItems:
-    """base_url: the page's own address, query allowed. evaluation: where it is known already.
+    """base_url: the page's own address, query allowed. evaluation: where it is known already. language: of
+    the Markdown, and of what the live addresses answer.
 
     ValueError for an address that is not http(s), and as for an evaluation.
     """
     root, base = root_address(base_url), base_preset(preset, presets)
     short = short_link(root, scenario, base)
-    report = report_of(scenario, base, evaluation=evaluation, link=short)
+    report = report_of(scenario, base, evaluation=evaluation, link=short, language=language)
     names = {
         f"{view}.{suffix}": file_name(scenario, base, view, suffix)
         for view in VIEWS
@@ -68,10 +71,14 @@ def share_items(
         short_link=short,
         full_link=full_link(root, scenario, base),
         frames={view: frame_snippet(root, scenario, base, view) for view in FRAME_VIEWS},
-        svg_addresses={view: live_address(root, "chart.svg", scenario, base, view) for view in VIEWS},
-        png_addresses={view: live_address(root, "chart.png", scenario, base, view) for view in VIEWS},
-        json_address=live_address(root, "api/v1/evaluate", scenario, base),
-        memo_address=live_address(root, "memo.md", scenario, base),
+        svg_addresses={
+            view: live_address(root, "chart.svg", scenario, base, view, language=language) for view in VIEWS
+        },
+        png_addresses={
+            view: live_address(root, "chart.png", scenario, base, view, language=language) for view in VIEWS
+        },
+        json_address=live_address(root, "api/v1/evaluate", scenario, base, language=language),
+        memo_address=live_address(root, "memo.md", scenario, base, language=language),
         markdown=summary_text(report),
         scenario_json=json_text(scenario.model_dump(mode="json")),
         file_names=names,
@@ -83,6 +90,6 @@ def summary_text(report: Report) -> str:
     lines = [f"**{markdown(report.title)}**", "", markdown(report.case), ""]
     lines += [markdown(report.edits_sentence), ""] if report.edited else []
     lines += [markdown(report.headline), "", *table(*summary_table(report)), ""]
-    lines += [f"{markdown(report.flips_sentence)} All numbers are estimated.".lstrip()]
-    lines += ["", f"[Open in pdexplorer](<{report.link}>)"] if report.link else []
+    lines += [f"{markdown(report.flips_sentence)} {report.text('all_estimated')}".lstrip()]
+    lines += ["", f"[{report.text('open')}](<{report.link}>)"] if report.link else []
     return "\n".join(lines) + "\n"

@@ -3,17 +3,15 @@
 from collections.abc import Mapping
 from typing import Any
 
-from pdexplorer.export.report import FLEET_NAMES, FLEETS, Report
-from pdexplorer.study.words import RATIO, number, percent, seconds
+from pdexplorer.export.report import FLEETS, Report
+from pdexplorer.study.words import number, percent, seconds
+from pdexplorer.texts.verdict_words import flip_label
 
 Row = tuple[str, ...]
 
-PART_NAMES: Mapping[str, str] = {
-    "prefill": "Prefill",
-    "decode": "Decode",
-    "kv_transfer": "KV transfer",
-    "scheduling_idle": "Scheduling + idle",
-}
+PARTS = ("prefill", "decode", "kv_transfer", "scheduling_idle")
+"""Parts of a request's cost, in their fixed order."""
+
 _NONE = "–"
 _REQUESTS = 1000
 _MOST_SENSITIVE = 8
@@ -22,23 +20,26 @@ _MOST_SENSITIVE = 8
 def fleet_table(report: Report) -> tuple[Row, list[Row]]:
     """Head and rows: what each fleet is, and what it does with the demand."""
     sides = [report.answer[fleet] for fleet in FLEETS]
-    attained = f"Requests within every limit (wanted {number(report.scenario.slo.percentile)}%)"
+    text = report.text
     rows: list[Row] = [
-        ("Design", *(design_text(side["design"]) for side in sides)),
-        ("Instances", *(_instances(side["instances"]) for side in sides)),
-        ("GPUs", *(_shown(side["gpus"], number) for side in sides)),
+        (text("design"), *(design_text(report, side["design"]) for side in sides)),
+        (text("row_instances"), *(_instances(side["instances"]) for side in sides)),
+        (text("gpus"), *(_shown(side["gpus"], number) for side in sides)),
         ("TTFT P95", *(_shown(side["ttft_s"]["p95"], seconds) for side in sides)),
         ("TPOT P95", *(_shown(side["tpot_s"]["p95"], seconds) for side in sides)),
         ("ITL P99", *(_shown(side["itl_s"]["p99"], seconds) for side in sides)),
-        ("End to end P95", *(_shown(side["e2e_s"]["p95"], seconds) for side in sides)),
-        ("KV transfer P95", *(_shown(side["kv_transfer_s"]["p95"], seconds) for side in sides)),
-        (attained, *(_shown(side["attainment_fraction"], percent) for side in sides)),
-        ("Goodput, requests/s", *(_shown(side["goodput_per_s"], number) for side in sides)),
-        ("Bottleneck", *(str(side["bottleneck"] or _NONE) for side in sides)),
-        ("Fleet cost, USD/h", *(_shown(side["cost_usd_per_hour"], _dollars) for side in sides)),
-        ("USD per million tokens", *(_shown(side["cost_usd_per_million_tokens"], number) for side in sides)),
-    ]  # fmt: skip
-    return ("", *FLEET_NAMES.values()), [row for row in rows if set(row[1:]) != {_NONE}]
+        (text("e2e"), *(_shown(side["e2e_s"]["p95"], seconds) for side in sides)),
+        (text("kv"), *(_shown(side["kv_transfer_s"]["p95"], seconds) for side in sides)),
+        (
+            text("attained", percentile=number(report.scenario.slo.percentile)),
+            *(_shown(side["attainment_fraction"], percent) for side in sides),
+        ),
+        (text("goodput"), *(_shown(side["goodput_per_s"], number) for side in sides)),
+        (text("bottleneck"), *(str(side["bottleneck"] or _NONE) for side in sides)),
+        (text("fleet_cost"), *(_shown(side["cost_usd_per_hour"], _dollars) for side in sides)),
+        (text("per_million"), *(_shown(side["cost_usd_per_million_tokens"], number) for side in sides)),
+    ]
+    return ("", *report.fleet_names.values()), [row for row in rows if set(row[1:]) != {_NONE}]
 
 
 def cost_table(report: Report) -> tuple[Row, list[Row]]:
@@ -47,7 +48,7 @@ def cost_table(report: Report) -> tuple[Row, list[Row]]:
     money = report.scenario.money
     scale = _REQUESTS * money.currency_per_usd
     costs = [report.answer[fleet]["cost_per_request_usd"] or {} for fleet in FLEETS]
-    names = {**PART_NAMES, "total": "Total"}
+    names = {**part_names(report), "total": report.text("total")}
     rows: list[Row] = []
     for part, name in names.items():
         cells = []
@@ -56,8 +57,13 @@ def cost_table(report: Report) -> tuple[Row, list[Row]]:
             share = f" ({percent(value / total)})" if value and total and part != "total" else ""
             cells.append(_NONE if value is None else f"{number(value * scale)}{share}")
         rows.append((name, *cells))
-    head = (f"{money.currency} per 1,000 requests", *FLEET_NAMES.values())
+    head = (report.texts.text("cost.axis", currency=money.currency), *report.fleet_names.values())
     return head, rows if any(cost.get("total") is not None for cost in costs) else []
+
+
+def part_names(report: Report) -> dict[str, str]:
+    """What the four parts are called, in their fixed order."""
+    return {part: report.texts.text(f"part.{part}") for part in PARTS}
 
 
 def flip_table(report: Report) -> tuple[Row, list[Row]]:
@@ -68,24 +74,26 @@ def flip_table(report: Report) -> tuple[Row, list[Row]]:
         unit = "" if flip.key.endswith("_fraction") else flip.unit
         away = _NONE if not flip.here or flip.here < 0 else f"{number(flip.value / flip.here)}×"
         rows.append((flip.text, here, _value(flip.key, flip.value), unit, away))
-    return ("Beyond the break-even", "here", "there", "unit", "there ÷ here"), rows
+    return tuple(report.text(name) for name in ("beyond", "here", "there", "unit", "away")), rows
 
 
 def sensitivity_table(report: Report) -> tuple[Row, list[Row]]:
     """Head and rows: the gain where one input moves and the others stay, widest first."""
     found = report.sensitivity
-    basis = "gain" if found is None else f"gain in {RATIO[found.gain_key]}"
-    head = (f"{basis}, one input moved", "from", "to", "gain from", "gain to", "step")
+    gain = report.text("gain")
+    if found is not None:
+        gain = report.text("gain_in", basis=report.text(f"ratio.{found.gain_key}"))
+    head = (gain, *(report.text(name) for name in ("from", "to", "gain_from", "gain_to", "step")))
     if found is None:
         return head, []
     rows: list[Row] = [
         (
-            row.label,
+            setting_name(report, row.key, row.label),
             _value(row.key, row.low_value),
             f"{_value(row.key, row.high_value)} {row.unit}".rstrip(),
             _shown(row.gain_low, _times),
             _shown(row.gain_high, _times),
-            row.step,
+            report.texts.said(row.step),
         )
         for row in found.rows[:_MOST_SENSITIVE]
     ]
@@ -95,15 +103,23 @@ def sensitivity_table(report: Report) -> tuple[Row, list[Row]]:
 def summary_table(report: Report) -> tuple[Row, list[Row]]:
     """The few rows that fit a chat message."""
     head, rows = fleet_table(report)
-    kept = [row for row in rows if row[0] in ("Design", "GPUs", "TTFT P95", "TPOT P95", "Fleet cost, USD/h")]
+    names = {"TTFT P95", "TPOT P95", *(report.text(name) for name in ("design", "gpus", "fleet_cost"))}
+    kept = [row for row in rows if row[0] in names]
     cost_head, costs = cost_table(report)
-    return head, [*kept, *((f"{cost_head[0]}", *row[1:]) for row in costs if row[0] == "Total")]
+    return head, [*kept, *((f"{cost_head[0]}", *row[1:]) for row in costs if row[0] == report.text("total"))]
 
 
-def design_text(design: Mapping[str, Any]) -> str:
+def setting_name(report: Report, key: str, label: str) -> str:
+    """What an input is called within a table; label: what the model calls it."""
+    name = flip_label(report.texts, key)
+    return report.texts.said(label) if name == key else name
+
+
+def design_text(report: Report, design: Mapping[str, Any]) -> str:
     """One fleet's design in a few words."""
     if "accelerator" in design:
-        return f"{design['accelerator']} TP{design['tp']}, chunks of {design['chunk_tokens']:,}"
+        tokens = f"{design['chunk_tokens']:,}"
+        return report.text("chunks", accelerator=design["accelerator"], tp=design["tp"], tokens=tokens)
     if "prefill" in design:
         pools = [f"{design[role]} TP{design[f'{role}_tp']}" for role in ("prefill", "decode")]
         return f"{pools[0]} → {pools[1]}"
@@ -115,11 +131,15 @@ def cannot_lines(report: Report) -> list[str]:
     without money, which price is missing."""
     lines = []
     for fleet in FLEETS:
-        side = report.answer[fleet]
-        if side["infeasible"] is not None and side["infeasible"]["text"] not in report.headline:
-            lines.append(f"{FLEET_NAMES[fleet]} cannot: {side['infeasible']['text']}.")
-        if side["money_note"]:
-            lines.append(f"{FLEET_NAMES[fleet]}, prices: {side['money_note']}.")
+        called, why, note = (
+            report.fleet_names[fleet],
+            report.limit_by_fleet.get(fleet),
+            report.answer[fleet]["money_note"],
+        )
+        if why is not None and why not in report.headline:
+            lines.append(report.text("cannot", fleet=called, why=why))
+        if note:
+            lines.append(report.text("prices", fleet=called, note=note))
     return lines
 
 

@@ -213,7 +213,8 @@ def sentence_of(
     if verdict.vetoes and verdict.decision != "stay_colocated":
         parts.append(words.vetoed(verdict.vetoes))
     parts += _disagreements(scenario, verdict)
-    own, shared = (catalog.engines[id].name for id in (scenario.colocated_engine, scenario.engine.profile))
+    names = (scenario.colocated_engine, scenario.engine.profile)
+    own, shared = (catalog.engines[name].short_name for name in names)
     unfair = words.unfair(own, shared, scenario.engine.chunking != "unchunked")
     return " ".join([*parts, unfair] if unfair else parts)
 

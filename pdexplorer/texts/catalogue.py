@@ -7,6 +7,7 @@ from types import MappingProxyType
 
 from pdexplorer.scenario.presets import Preset
 from pdexplorer.texts.chinese import CHINESE
+from pdexplorer.texts.chinese_exports import CHINESE_EXPORTS
 from pdexplorer.texts.chinese_fields import CHOICES as CHINESE_CHOICES
 from pdexplorer.texts.chinese_fields import FIELDS as CHINESE_FIELDS
 from pdexplorer.texts.chinese_fields import HELP as CHINESE_HELP
@@ -15,6 +16,7 @@ from pdexplorer.texts.chinese_sentences import in_chinese
 from pdexplorer.texts.chinese_studies import CHINESE_STUDIES
 from pdexplorer.texts.chinese_tabs import CHINESE_TABS
 from pdexplorer.texts.english import ENGLISH
+from pdexplorer.texts.english_exports import ENGLISH_EXPORTS
 from pdexplorer.texts.english_fields import CHOICES, FIELDS
 from pdexplorer.texts.english_studies import ENGLISH_STUDIES
 from pdexplorer.texts.english_tabs import ENGLISH_TABS
@@ -56,12 +58,24 @@ class Texts:
         return own or (preset.title, preset.why)
 
 
+def left_out(texts: Texts) -> tuple[str, ...]:
+    """What the model leaves out, a sentence each."""
+    keys = [key for key in catalogue(texts.language) if key.startswith("method.left_out_")]
+    return tuple(texts.text(key) for key in keys)
+
+
 @cache
 def catalogue(language: str) -> Mapping[str, str]:
     """All texts of a language by id."""
     blocks = {
-        "en": (ENGLISH, {**ENGLISH_TABS, **ENGLISH_STUDIES}, FIELDS, CHOICES, {}),
-        "zh": (CHINESE, {**CHINESE_TABS, **CHINESE_STUDIES}, CHINESE_FIELDS, CHINESE_CHOICES, CHINESE_HELP),
+        "en": (ENGLISH, {**ENGLISH_TABS, **ENGLISH_STUDIES, **ENGLISH_EXPORTS}, FIELDS, CHOICES, {}),
+        "zh": (
+            CHINESE,
+            {**CHINESE_TABS, **CHINESE_STUDIES, **CHINESE_EXPORTS},
+            CHINESE_FIELDS,
+            CHINESE_CHOICES,
+            CHINESE_HELP,
+        ),
     }[language]
     first, tabs, fields, choices, helps = blocks
     return MappingProxyType(

@@ -89,6 +89,9 @@ PATTERNS: Mapping[str, str] = {
     r"memory-bound kernels of (\S+)": r"\1 的访存核",
     r"compute-bound kernels of (\S+)": r"\1 的计算核",
     r"price of (\S+)": r"\1 的价格",
+    r"× or ÷ ([\d.]+)": r"× 或 ÷ \1",
+    r"± one measured spread": "± 一个实测离散",
+    r"± (\d+) points": r"± \1 个百分点",
     # how a batch job is batched
     r"as asked": "原样",
     r"batches of up to (\d+)": r"批大小至多 \1",

@@ -98,7 +98,6 @@ CHINESE_TABS: Mapping[str, str] = {
     "share.csv": "候选方案（CSV）",
     "share.svg": "{view}（SVG）",
     "share.png": "{view}（PNG）",
-    "share.english": "备忘录与离线页面为英文。",
     "compare.about": "把当前场景固定为 A，再改动参数，即可并排对比。固定的场景写在链接里。",
     "compare.pin": "固定为 A",
     "compare.unpin": "取消固定",

@@ -104,7 +104,6 @@ ENGLISH_TABS: Mapping[str, str] = {
     "share.csv": "Candidates (CSV)",
     "share.svg": "{view} (SVG)",
     "share.png": "{view} (PNG)",
-    "share.english": "The memo and the offline page are written in English.",
     "compare.about": "Pin what is on the page as A, change the inputs, and read both side by side. The pin "
     "is part of the link.",
     "compare.pin": "Pin this as A",

@@ -84,7 +84,8 @@ def disagreement(texts: Texts, answer: Answer) -> str:
 
 def unfair(texts: Texts, scenario: Scenario, catalog: Catalog) -> str:
     """That the baseline is not the best on offer: another engine, or no chunked prefill; else empty."""
-    own, shared = (catalog.engines[id].name for id in (scenario.colocated_engine, scenario.engine.profile))
+    names = (scenario.colocated_engine, scenario.engine.profile)
+    own, shared = (catalog.engines[name].short_name for name in names)
     chunked = scenario.engine.chunking != "unchunked"
     without = "" if chunked else texts.text("verdict.unchunked")
     if own != shared:

@@ -8,24 +8,18 @@ from collections.abc import Mapping
 from concurrent.futures import Future
 from typing import Any
 
-import numpy as np
 import streamlit as st
 
 from pdexplorer import MODEL_VERSION
 from pdexplorer.catalog.catalog import Catalog, load_catalog
 from pdexplorer.scenario.presets import Presets, load_presets
 from pdexplorer.scenario.scenario import Scenario
-from pdexplorer.scenario.settings import apply_settings
 from pdexplorer.study.axes import AXES, current
 from pdexplorer.study.compare import Evaluation, evaluate
 from pdexplorer.study.map import MapResult
+from pdexplorer.study.standing_map import standing_map
 from pdexplorer.ui.work.map_worker import MapWorker
-from pdexplorer.ui.work.mapped import MAP_X, MAP_Y, Mapped
-
-MAP_COLUMNS, MAP_ROWS = 36, 24
-_X_RANGE = (200.0, 200_000.0)
-_Y_RANGE = (2.5, 1600.0)
-_ROUND = 1.6  # how far outside the standing range an input may lie before the axis grows
+from pdexplorer.ui.work.mapped import Mapped
 
 
 def presets() -> Presets:
@@ -44,16 +38,8 @@ def mapped(scenario: Scenario, here: tuple[float, float]) -> "Future[MapResult]"
     """The break-even map around a scenario, under way in the map's own process or done. The scenario's own
     place on the two axes does not matter to the answer, so that moving along them draws the same map.
     """
-    x = _axis(_X_RANGE, here[0], MAP_COLUMNS)
-    y = _axis(_Y_RANGE, here[1], MAP_ROWS)
-    anywhere, _ = apply_settings(scenario, {MAP_X: "4000", MAP_Y: "auto"})
-    return _mapped(anywhere.model_dump_json(), x, y, MODEL_VERSION)
-
-
-def here_on_map(scenario: Scenario, catalog: Catalog) -> tuple[float, float]:
-    """Input tokens and line rate per NIC in Gbit/s of a scenario."""
-    stands = standing(scenario, catalog)
-    return stands[MAP_X], stands.get(MAP_Y, _Y_RANGE[1])
+    wanted = standing_map(scenario, here)
+    return _mapped(wanted.scenario.model_dump_json(), wanted.x_values, wanted.y_values, MODEL_VERSION)
 
 
 def standing(scenario: Scenario, catalog: Catalog) -> dict[str, float]:
@@ -83,9 +69,3 @@ def _mapped(
 @st.cache_resource(show_spinner=False)
 def _map_worker() -> MapWorker:
     return MapWorker()
-
-
-def _axis(standing: tuple[float, float], here: float, count: int) -> tuple[float, ...]:
-    low = min(standing[0], here / _ROUND)
-    high = max(standing[1], here * _ROUND)
-    return tuple(float(v) for v in np.geomspace(low, high, count))

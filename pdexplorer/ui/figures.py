@@ -1,6 +1,6 @@
 """The page's charts: templates built once a look, then drawn with each answer's frame."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from html import escape
 from typing import Any
 
@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from pdexplorer.charts.break_even_map import COLUMNS as MAP_COLUMNS
-from pdexplorer.charts.break_even_map import break_even_map, map_frame
+from pdexplorer.charts.break_even_map import X_TICKS, Y_TICKS, break_even_map, map_frame, within
 from pdexplorer.charts.cost_bars import COLUMNS as COST_COLUMNS
 from pdexplorer.charts.cost_bars import REQUESTS_PER_BAR, cost_bars, cost_frame, money_text
 from pdexplorer.charts.template import to_template
@@ -23,24 +23,6 @@ MAP_KEY, PICKED = "chart.map", "picked"
 MAP_HEIGHT = 240
 MAP_HEIGHT_WITH_INTRO = 190
 _COST_HEIGHT = {1: 56, 2: 78}  # axis and padding lie inside the height a page gives a chart
-
-X_TICKS = (
-    100,
-    250,
-    500,
-    1000,
-    2000,
-    4000,
-    8000,
-    16_000,
-    32_000,
-    64_000,
-    128_000,
-    256_000,
-    512_000,
-    1_000_000,
-)
-Y_TICKS = (1, 5, 10, 25, 50, 100, 200, 400, 800, 1600, 3200, 6400)
 
 
 def cost_figure(answer: Mapping[str, Any], whys: Mapping[str, str], kind: str) -> None:
@@ -86,7 +68,7 @@ def map_figure(result: MapResult, here: tuple[float, float], height: int) -> Non
 def map_look(result: MapResult, height: int, language: str) -> dict[str, Any]:
     """Vega-Lite of a map over these axes, without data."""
     x, y = np.asarray(result.x_values, float), np.asarray(result.y_values, float)
-    return map_template(_within(X_TICKS, x), _within(Y_TICKS, y), height, language)
+    return map_template(within(X_TICKS, x), within(Y_TICKS, y), height, language)
 
 
 def _kept_frame(result: MapResult, here: tuple[float, float]) -> pd.DataFrame:
@@ -205,7 +187,3 @@ def _cost_alt(costs: Mapping[str, Mapping[str, float]], currency: str, rate: flo
             text("cost.alt_fleet", fleet=called, total=shown["total"], currency=currency, parts=parts)
         )
     return text("cost.alt", parts=" ".join(sentences))
-
-
-def _within(ticks: Sequence[float], values: np.ndarray[Any, Any]) -> tuple[float, ...]:
-    return tuple(tick for tick in ticks if values[0] <= tick <= values[-1])

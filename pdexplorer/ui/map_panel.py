@@ -9,13 +9,13 @@ import streamlit as st
 from pdexplorer.catalog.catalog import Catalog
 from pdexplorer.scenario.scenario import Scenario
 from pdexplorer.study.map import MapResult
+from pdexplorer.study.standing_map import MAP_X, MAP_Y, here_on_map
 from pdexplorer.texts.formats import number, ratio_text, tokens_text
 from pdexplorer.ui import compute
 from pdexplorer.ui.answer import Answered
 from pdexplorer.ui.edits import queue_settings
 from pdexplorer.ui.figures import MAP_KEY, PICKED, map_figure
 from pdexplorer.ui.texts import plain, said, text
-from pdexplorer.ui.work.mapped import MAP_X, MAP_Y
 
 _SAME = 1.02  # a pick this close to where the scenario stands is the scenario
 _LOOK_S = 0.03
@@ -24,12 +24,12 @@ _USE = "pick.map.use"
 
 def map_under_way(scenario: Scenario, catalog: Catalog) -> "Future[MapResult]":
     """Asks for the map, so that it is worked out while the answer is."""
-    return compute.mapped(scenario, compute.here_on_map(scenario, catalog))
+    return compute.mapped(scenario, here_on_map(scenario, catalog))
 
 
 def map_panel(answer: Answered, under_way: "Future[MapResult]", kind: str, height: int) -> None:
     """Heading, the picked cell with its button, and the map once it is there."""
-    here = compute.here_on_map(answer.scenario, answer.catalog)
+    here = here_on_map(answer.scenario, answer.catalog)
     try:
         result = _waited(under_way)
     except ValueError as error:

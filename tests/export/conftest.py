@@ -3,6 +3,7 @@ import pytest
 from pdexplorer.export.drawing import Drawer
 from pdexplorer.export.report import report_of
 from pdexplorer.scenario.presets import Preset, load_presets
+from pdexplorer.scenario.settings import apply_settings
 
 HOSTILE = '</script><img src=x onerror=alert(1)> | [a](javascript:alert(1)) `code` "quoted" & *bold*'
 
@@ -21,6 +22,13 @@ def preset(presets):
 def report(preset):
     link = "http://127.0.0.1:8501/?preset=rag_h100"
     return report_of(preset.scenario, preset, link=link)
+
+
+@pytest.fixture(scope="session")
+def chinese(report, preset):
+    """The same answer, told in Chinese, over a baseline that is not fair."""
+    scenario, _ = apply_settings(preset.scenario, {"engine.chunking": "unchunked"})
+    return report_of(scenario, preset, link=report.link, language="zh")
 
 
 @pytest.fixture(scope="session")

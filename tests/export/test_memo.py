@@ -30,7 +30,7 @@ def test_it_has_every_section_and_the_way_back(report):
     assert tuple(re.findall(r"^## (.+)$", text, re.M)) == SECTIONS
     assert report.headline.rstrip(".") in text
     assert f"<{report.link}>" in text
-    assert "![Break-even map](<http://127.0.0.1:8501/chart.svg?view=map>)" in text
+    assert "![Break-even map, estimated](<http://127.0.0.1:8501/chart.svg?view=map>)" in text
     for source in report.evaluation.sources:
         assert source[:20] in text.replace("\\", "")
 

@@ -77,4 +77,4 @@ def test_a_hostile_title_stays_text(hostile, drawer):
 def test_a_scenario_without_an_answer_still_makes_a_page(nothing, drawer):
     said = " ".join(read(page_html(nothing, drawer)).text)
     assert "Cannot judge yet" in said
-    assert "no map to draw" in said
+    assert "No map to draw" in said

@@ -24,7 +24,12 @@ def share_tab(answer: Answered, presets: Presets) -> None:
     """Links left, files right."""
     try:
         items = share_items(
-            answer.scenario, answer.preset, presets, st.context.url or LOCAL_ADDRESS, answer.evaluation
+            answer.scenario,
+            answer.preset,
+            presets,
+            st.context.url or LOCAL_ADDRESS,
+            answer.evaluation,
+            language(),
         )
     except ValueError as error:
         st.error(plain(said(str(error))), icon=":material/error:")
@@ -67,14 +72,19 @@ def _copied(label: str, words: str, kind: str | None = None) -> None:
 
 def _files(items: ShareItems, answer: Answered) -> None:
     def report() -> Report:
-        return report_of(answer.scenario, answer.preset, evaluation=answer.evaluation, link=items.short_link)
+        return report_of(
+            answer.scenario,
+            answer.preset,
+            evaluation=answer.evaluation,
+            link=items.short_link,
+            language=said_in,
+        )
 
+    said_in = language()  # files are made on a thread of their own, which has no session
     names = items.file_names
     st.markdown(f"**{text('share.files')}**")
     _file(text("share.page"), names["page.html"], "text/html", lambda: page_html(report()).encode())
     _file(text("share.memo"), names["memo.md"], "text/markdown", lambda: memo_text(report()).encode())
-    if language() != "en":
-        st.caption(text("share.english"))
     for view in _VIEWS:
         called = text(f"share.view_{view}")
         svg, png = names[f"{view}.svg"], names[f"{view}.png"]

@@ -4,12 +4,9 @@ nothing of the page.
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from pdexplorer.scenario.scenario import Scenario
-from pdexplorer.study.map import MapResult, break_even_map
-
-MAP_X, MAP_Y = "workload.input_tokens", "network.nic_gbit_per_s"
+from pdexplorer.study.map import MapResult
+from pdexplorer.study.standing_map import StandingMap, worked_out
 
 
 @dataclass(frozen=True)
@@ -23,10 +20,5 @@ class Mapped:
 
 def run_map(wanted: Mapped) -> MapResult:
     """The gain in every cell. ValueError in one line where the scenario does not allow a map."""
-    return break_even_map(
-        Scenario.model_validate_json(wanted.scenario_json),
-        x_key=MAP_X,
-        y_key=MAP_Y,
-        x_values=np.array(wanted.x_values),
-        y_values=np.array(wanted.y_values),
-    )
+    scenario = Scenario.model_validate_json(wanted.scenario_json)
+    return worked_out(StandingMap(scenario, wanted.x_values, wanted.y_values))
