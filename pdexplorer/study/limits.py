@@ -20,10 +20,13 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Alone:
-    """What stops a design even with one request at a time; attained: how near it comes to the SLO."""
+    """What stops a design even with one request at a time. attained: how near it comes to the SLO; over: its
+    time over the limit that it misses most.
+    """
 
     limit: Infeasible
     attained: float
+    over: float
 
 
 def colocated_limits(score: ColocatedScore) -> Mapping[tuple[int, int], Alone]:
@@ -66,20 +69,29 @@ def disaggregated_limits(score: DisaggregatedScore) -> Mapping[tuple[int, int], 
 
 
 def closest(limits: Mapping[tuple[int, int], Alone]) -> Infeasible | None:
-    """Of the design that comes nearest to the SLO: what stops the best, not the first."""
-    best = max(limits.values(), key=lambda alone: alone.attained, default=None)
+    """Of the design that comes nearest to the SLO: what stops the best, not the first. Where no request of
+    any holds every limit, the design that is least far over.
+    """
+    best = max(limits.values(), key=lambda alone: (alone.attained, -alone.over), default=None)
     return None if best is None else best.limit
 
 
 def _alone(load: Load, every: float, first: float, later: float, ttft_s: float, tpot_s: float) -> Alone:
-    return Alone(_limit(load, every, first, later, ttft_s, tpot_s), every)
+    needed = load.percentile_fraction
+    tpot_limit, ttft_limit = float(load.tpot_limit_s.item()), float(load.ttft_limit_s.item())
+    over_tpot = tpot_s / tpot_limit if later < needed else 0.0
+    over_ttft = ttft_s / ttft_limit if first < needed else 0.0
+    if over_tpot > over_ttft:
+        limit = words.tpot_alone(tpot_s, tpot_limit, needed)
+    else:
+        limit = _limit(load, every, first, later, ttft_s)
+    return Alone(limit, every, max(over_tpot, over_ttft))
 
 
-def _limit(load: Load, every: float, first: float, later: float, ttft_s: float, tpot_s: float) -> Infeasible:
+def _limit(load: Load, every: float, first: float, later: float, ttft_s: float) -> Infeasible:
+    """Where TPOT is not what is missed most."""
     needed = load.percentile_fraction
     ttft_limit, e2e_limit = float(load.ttft_limit_s.item()), float(load.e2e_limit_s.item())
-    if later < needed:
-        return words.tpot_alone(tpot_s, float(load.tpot_limit_s.item()), needed)
     if first < needed:
         if ttft_s > ttft_limit:
             return words.ttft_alone(ttft_s, ttft_limit, needed)
