@@ -6,6 +6,7 @@ from typing import Any
 import altair as alt
 import pandas as pd
 
+from pdexplorer.charts.picking import pickable
 from pdexplorer.charts.theme import fleet_channels
 
 COLUMNS = ("row", "fleet", "x", "y", "x2")
@@ -35,8 +36,9 @@ def fleet_lines(
     y_format: str = "~s",
     log: bool = False,
     height: int = 270,
+    picked: str = "",
 ) -> alt.LayerChart:
-    """frame: see `line_frame`. log: both axes logarithmic."""
+    """frame: see `line_frame`. log: both axes logarithmic. picked: see `pickable`; reports x and fleet."""
     kind: Any = "log" if log else "linear"
     x = alt.X("x:Q", title=x_title, scale=alt.Scale(type=kind, nice=False))
     shade = (
@@ -45,10 +47,9 @@ def fleet_lines(
         .mark_rect(color=_SHADE, opacity=0.14)
         .encode(x=x, x2="x2:Q")
     )
-    lines = (
+    base = (
         alt.Chart(frame)
         .transform_filter("datum.row == 'point'")
-        .mark_line(strokeWidth=2.2)
         .encode(
             x=x,
             y=alt.Y("y:Q", title=y_title, scale=alt.Scale(type=kind), axis=alt.Axis(format=y_format)),
@@ -60,4 +61,8 @@ def fleet_lines(
             ],
         )
     )
-    return alt.LayerChart(layer=[shade, lines]).properties(height=height)
+    layers = [shade, base.mark_line(strokeWidth=2.2)]
+    if picked:
+        points = base.encode(strokeDash=alt.Undefined).mark_point(filled=True, aria=False)
+        layers.append(pickable(points, picked, ("x", "fleet"), nearest=True))
+    return alt.LayerChart(layer=layers).properties(height=height)

@@ -6,6 +6,8 @@ from typing import Any
 import altair as alt
 import pandas as pd
 
+from pdexplorer.charts.picking import pickable
+
 COLUMNS = ("bar", "part", "order", "start", "end", "value")
 
 COLORS: Mapping[str, str] = {
@@ -47,9 +49,14 @@ def time_frame(
 
 
 def time_bars(
-    frame: pd.DataFrame, *, part_texts: Mapping[str, str], x_title: str, height: int = 240
+    frame: pd.DataFrame,
+    *,
+    part_texts: Mapping[str, str],
+    x_title: str,
+    height: int = 240,
+    picked: str = "",
 ) -> alt.Chart:
-    """frame: see `time_frame`."""
+    """frame: see `time_frame`. picked: see `pickable`; reports the bar."""
     chart: alt.Chart = (
         alt.Chart(frame)
         .mark_bar(height={"band": 0.72})
@@ -74,4 +81,4 @@ def time_bars(
         )
         .properties(height=height)
     )
-    return chart
+    return pickable(chart, picked, ("bar",)) if picked else chart

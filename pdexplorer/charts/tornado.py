@@ -6,6 +6,8 @@ from typing import Any
 import altair as alt
 import pandas as pd
 
+from pdexplorer.charts.picking import pickable
+
 COLUMNS = ("row", "input", "side", "tried", "start", "end")
 _LOW, _HIGH = "#56B4E9", "#D55E00"
 
@@ -35,8 +37,9 @@ def tornado(
     low: str,
     high: str,
     height: int = 400,
+    picked: str = "",
 ) -> alt.LayerChart:
-    """frame: see `tornado_frame`."""
+    """frame: see `tornado_frame`. picked: see `pickable`; reports input and side."""
     x = alt.X("start:Q", title=x_title, scale=alt.Scale(zero=False))
     bars = (
         alt.Chart(frame)
@@ -64,6 +67,8 @@ def tornado(
             ],
         )
     )
+    if picked:
+        bars = pickable(bars, picked, ("input", "side"))
     even = (
         alt.Chart(frame)
         .transform_filter("datum.row == 'even'")

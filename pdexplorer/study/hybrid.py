@@ -1,6 +1,6 @@
 """Hybrid routing: short uncached prompts prefill on the decode side; the threshold swept in replays."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -72,9 +72,11 @@ def hybrid(
     requests: int = 400,
     seed: int = 0,
     chunk_tokens: int = 1024,
+    report: Callable[[float], None] | None = None,
 ) -> Hybrid | None:
     """None where a fleet cannot run or the job has no limits. Fleets: the split as sized, and with one
     prefill instance fewer. thresholds: quantiles of the uncached prompt unless given.
+    report: told the share done before each replay.
     """
     one, fleet = evaluation.colocated_fleet, evaluation.disaggregated_fleet
     if one is None or fleet is None or evaluation.scenario.workload.mode == "offline":
@@ -90,10 +92,13 @@ def hybrid(
     pools = [(fleet.prefill_instances, fleet.decode_instances)]
     if fleet.prefill_instances > 1:
         pools.append((fleet.prefill_instances - 1, fleet.decode_instances))
+    swept = dict.fromkeys((0, *thresholds_tokens))
     found: list[tuple[int, DisaggregatedFleet, float, float, float]] = []
     for p, d in pools:
         tried = with_pools(fleet, p, d)
-        for threshold in dict.fromkeys((0, *thresholds_tokens)):
+        for threshold in swept:
+            if report is not None:
+                report((len(found) + 1) / (len(pools) * len(swept) + 1))
             options = _options(scenario, threshold, chunk_tokens)
             result, outcome = replayed(scenario, tried, traffic, options)
             carried = capacity_per_s(scenario, tried, requests, options, seed)

@@ -1,5 +1,6 @@
 """Three runs side by side on the same conversations: colocated, split without reuse, split with reuse."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -39,10 +40,15 @@ class ReuseRow:
 RUNS = ("colocated", "split_without_reuse", "split_with_reuse")
 
 
-def prefix_reuse(evaluation: Evaluation, conversations: int = 150, seed: int = 0) -> tuple[ReuseRow, ...]:
+def prefix_reuse(
+    evaluation: Evaluation,
+    conversations: int = 150,
+    seed: int = 0,
+    report: Callable[[float], None] | None = None,
+) -> tuple[ReuseRow, ...]:
     """Conversations and caches as the scenario's reuse.* say. Empty where a fleet cannot run. The last prompt
     of a conversation has about the scenario's input tokens; both fleets route to where the prompt is cached,
-    and the run without reuse computes all of it.
+    and the run without reuse computes all of it. report: told the share done before each run.
     """
     one, other = evaluation.colocated_fleet, evaluation.disaggregated_fleet
     if one is None or other is None:
@@ -59,11 +65,17 @@ def prefix_reuse(evaluation: Evaluation, conversations: int = 150, seed: int = 0
         cache=cache_options(scenario),
     )
     bare = replace(options_of(scenario), routing="least_loaded", closed_loop_concurrency=None)
-    return (
-        _row(RUNS[0], scenario, one, requests, caches),
-        _row(RUNS[1], scenario, other, plain, bare),
-        _row(RUNS[2], scenario, other, requests, caches),
+    runs: tuple[tuple[Fleet, Requests, SimulationOptions], ...] = (
+        (one, requests, caches),
+        (other, plain, bare),
+        (other, requests, caches),
     )
+    rows: list[ReuseRow] = []
+    for run, (fleet, asked, options) in zip(RUNS, runs, strict=True):
+        if report is not None:
+            report(len(rows) / len(RUNS))
+        rows.append(_row(run, scenario, fleet, asked, options))
+    return tuple(rows)
 
 
 def cache_options(scenario: Scenario) -> CacheOptions:

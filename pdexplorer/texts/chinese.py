@@ -168,6 +168,12 @@ CHINESE: Mapping[str, str] = {
     "map.alt": "输入长度与链路速率上的收益图。P/D 分离在其中 {share} 的区域更优；当前位置：输入 {x} token,"
     "{y} Gbit/s。",
     "pick.map": "选中的点：输入 {x} token，每网卡 {y} Gbit/s，收益 {gain}×",
+    "pick.load": "选中的点：{fleet}，负载 {rate} req/s，有效吞吐 {goodput} req/s，SLO 达标率 {attainment}",
+    "pick.pareto": "选中的点：TPOT 上限 {limit} ms，单用户 {speed} token/s；{fleet}每 GPU 输出 "
+    "{rate} token/s",
+    "pick.percentile": "选中：{bar}。采用后按 P{percentile} 判定延迟要求",
+    "pick.input": "选中：{what} {value}",
+    "pick.pair": "选中：预填充用 {prefill}，解码用 {decode}",
     "pick.use": "用这个点",
     "pick.none": "–",
     "error.evaluate": "该场景无法计算：{why}",

@@ -118,7 +118,6 @@ CHINESE_TABS: Mapping[str, str] = {
     "compare.per_hour": "成本（USD/h）",
     "compare.per_1000": "千次请求成本（USD）",
     "compare.goodput": "有效吞吐 (req/s)",
-    "candidates.use": "采用该设计",
     "candidates.pick": "选中一行，即可把该设计固定到场景中。",
     "presets.about": "全部预设及其结论。选中一行即可打开。",
     "presets.open": "打开 {title}",

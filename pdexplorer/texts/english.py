@@ -176,6 +176,12 @@ ENGLISH: Mapping[str, str] = {
     "you are at "
     "{x} input tokens and {y} Gbit/s.",
     "pick.map": "Picked: {x} input tokens, {y} Gbit/s per NIC, gain {gain}×",
+    "pick.load": "Picked: {fleet} at {rate} req/s, goodput {goodput} req/s, SLO attainment {attainment}",
+    "pick.pareto": "Picked: TPOT limit {limit} ms, {speed} tokens/s for one user; {fleet} {rate} output "
+    "tokens/s per GPU",
+    "pick.percentile": "Picked: {bar}. Taking it judges the limits at P{percentile}",
+    "pick.input": "Picked: {what} {value}",
+    "pick.pair": "Picked: prefill on {prefill}, decode on {decode}",
     "pick.use": "Use this point",
     "pick.none": "–",
     "error.evaluate": "This scenario cannot be evaluated: {why}",

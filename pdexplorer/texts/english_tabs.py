@@ -125,7 +125,6 @@ ENGLISH_TABS: Mapping[str, str] = {
     "compare.per_hour": "Cost (USD/h)",
     "compare.per_1000": "Cost of 1,000 requests (USD)",
     "compare.goodput": "Goodput (req/s)",
-    "candidates.use": "Use this design",
     "candidates.pick": "Select a row to fix its design in the scenario.",
     "presets.about": "All presets with their verdict. Select one to open it.",
     "presets.open": "Open {title}",

@@ -8,10 +8,9 @@ import streamlit as st
 
 from pdexplorer.scenario.keys import keys
 from pdexplorer.ui.answer import Answered
-from pdexplorer.ui.edits import queue_settings
+from pdexplorer.ui.pick import offer
 from pdexplorer.ui.texts import said, text
 
-_USE = "candidates.use"
 _COLUMNS = ("fleet", "design", "chosen", "score", "score_unit", "instances", "gpus", "cost", "limit")
 
 
@@ -36,13 +35,8 @@ def candidates_tab(answer: Answered) -> None:
     if rows and rows[0] < len(frame):
         candidate = answer.json["candidates"][int(frame.index[rows[0]])]
         wanted = design_settings(candidate["fleet"], candidate["design"])
-        st.button(
-            text("candidates.use"),
-            key=_USE,
-            icon=":material/check:",
-            on_click=queue_settings,
-            args=(_USE, wanted),
-        )
+        words = f"{text('fleet.' + candidate['fleet'])}: {_pairs(candidate['design'])}"
+        offer("candidates.table", words, wanted, answer.scenario)
 
 
 def design_settings(fleet: str, design: Mapping[str, Any]) -> dict[str, str]:

@@ -1,6 +1,6 @@
 """Where the time goes: TTFT and TPOT of both fleets in parts, and when a fetch beats prefilling again."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import pandas as pd
@@ -8,10 +8,12 @@ import streamlit as st
 
 from pdexplorer.charts.template import to_template
 from pdexplorer.charts.time_bars import COLUMNS, time_bars, time_frame
+from pdexplorer.scenario.scenario import Scenario
 from pdexplorer.study.recompute import RecomputeRow
-from pdexplorer.study.time_split import TPOT_PARTS, TTFT_PARTS
+from pdexplorer.study.time_split import TPOT_PARTS, TTFT_PARTS, TimeRow
 from pdexplorer.texts.formats import ms_text
 from pdexplorer.ui.answer import Answered
+from pdexplorer.ui.pick import PICKED, offer, picked_mark
 from pdexplorer.ui.tabs.studies import table, time_study
 from pdexplorer.ui.texts import language, text
 
@@ -23,11 +25,7 @@ def latency_tab(answer: Answered) -> None:
     rows, fetches = time_study(answer.scenario)
     st.caption(text("latency.about"))
     for metric in _PARTS:
-        bars = [
-            (text("latency.bar", fleet=text(f"fleet.{r.fleet}"), percentile=r.percentile), r.parts_s)
-            for r in rows
-            if r.metric == metric
-        ]
+        bars = [(_bar(r), r.parts_s) for r in rows if r.metric == metric]
         if not bars:
             continue
         what = text(f"latency.{metric}")
@@ -38,9 +36,28 @@ def latency_tab(answer: Answered) -> None:
             _template(metric, language()),
             alt=text("latency.alt", what=what, parts=totals),
             key=f"chart.split.{metric}",
+            on_select="rerun",
+            selection_mode=[PICKED],
         )
+        _offer_percentile(f"chart.split.{metric}", rows, answer.scenario)
     if fetches:
         _fetches(fetches)
+
+
+def _bar(row: TimeRow) -> str:
+    return text("latency.bar", fleet=text(f"fleet.{row.fleet}"), percentile=row.percentile)
+
+
+def _offer_percentile(chart: str, rows: Iterable[TimeRow], scenario: Scenario) -> None:
+    mark = picked_mark(chart)
+    row = next((row for row in rows if mark is not None and _bar(row) == mark.get("bar")), None)
+    if row is not None:
+        offer(
+            chart,
+            text("pick.percentile", bar=_bar(row), percentile=row.percentile),
+            {"slo.percentile": str(row.percentile)},
+            scenario,
+        )
 
 
 def part_texts(metric: str) -> dict[str, str]:
@@ -80,5 +97,6 @@ def _template(metric: str, language: str) -> dict[str, Any]:
             pd.DataFrame({column: [] for column in COLUMNS}),
             part_texts=part_texts(metric),
             x_title="ms",
+            picked=PICKED,
         )
     )

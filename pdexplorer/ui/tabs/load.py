@@ -1,17 +1,25 @@
 """From idle to overload: goodput and attainment of both fleets at equal cost, and the Pareto lines."""
 
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, TypeVar
 
 import pandas as pd
 import streamlit as st
 
 from pdexplorer.charts.lines import COLUMNS, fleet_lines, line_frame
 from pdexplorer.charts.template import to_template
-from pdexplorer.texts.formats import number
+from pdexplorer.scenario.scenario import Scenario
+from pdexplorer.study.regimes import ParetoRow, RegimeRow
+from pdexplorer.texts.formats import number, percent
 from pdexplorer.ui.answer import Answered
+from pdexplorer.ui.fields import number_text
 from pdexplorer.ui.figures import fleet_texts
+from pdexplorer.ui.pick import PICKED, offer, picked_mark
 from pdexplorer.ui.tabs.studies import load_study
 from pdexplorer.ui.texts import language, text
+
+_PARETO = "chart.pareto"
+Row = TypeVar("Row", RegimeRow, ParetoRow)
 
 
 def load_tab(answer: Answered) -> None:
@@ -28,6 +36,7 @@ def load_tab(answer: Answered) -> None:
     st.markdown(words)
     names = fleet_texts()
     for column, curve in zip(st.columns(2), ("goodput", "attainment"), strict=True):
+        chart = f"chart.load.{curve}"
         points = [
             (
                 row.fleet,
@@ -37,12 +46,16 @@ def load_tab(answer: Answered) -> None:
             for row in found.rows
         ]
         what = text(f"load.{curve}")
-        column.vega_lite_chart(
-            line_frame(points, names, found.windows),
-            _over_load(curve, language()),
-            alt=text("load.alt", what=what, said=words),
-            key=f"chart.load.{curve}",
-        )
+        with column:
+            st.vega_lite_chart(
+                line_frame(points, names, found.windows),
+                _over_load(curve, language()),
+                alt=text("load.alt", what=what, said=words),
+                key=chart,
+                on_select="rerun",
+                selection_mode=[PICKED],
+            )
+            _offer_rate(chart, found.rows, answer.scenario)
     if front:
         st.markdown(f"**{text('load.pareto')}**")
         points = [
@@ -51,8 +64,59 @@ def load_tab(answer: Answered) -> None:
             if row.output_tokens_per_s_per_gpu
         ]
         st.vega_lite_chart(
-            line_frame(points, names), _pareto(language()), alt=text("load.pareto_alt"), key="chart.pareto"
+            line_frame(points, names),
+            _pareto(language()),
+            alt=text("load.pareto_alt"),
+            key=_PARETO,
+            on_select="rerun",
+            selection_mode=[PICKED],
         )
+        _offer_limit(front, answer.scenario)
+
+
+def rate_settings(scenario: Scenario, peak_per_s: float) -> dict[str, str]:
+    """The settings under which the scenario's peak load is that rate."""
+    mean_per_s = float(f"{peak_per_s / scenario.workload.peak_to_mean_ratio:.3g}")
+    closed = {"workload.arrivals": "poisson"} if scenario.workload.arrivals == "closed_loop" else {}
+    return {"workload.rate_per_s": number_text(mean_per_s), **closed}
+
+
+def _offer_rate(chart: str, rows: Iterable[RegimeRow], scenario: Scenario) -> None:
+    mark = picked_mark(chart)
+    near = None if mark is None else _nearest(rows, mark, lambda row: row.rate_per_s)
+    if near is None:
+        return
+    words = text(
+        "pick.load",
+        fleet=text(f"fleet.{near.fleet}"),
+        rate=number(near.rate_per_s),
+        goodput=number(near.goodput_per_s),
+        attainment=percent(near.attainment_fraction),
+    )
+    offer(chart, words, rate_settings(scenario, near.rate_per_s), scenario)
+
+
+def _offer_limit(rows: Iterable[ParetoRow], scenario: Scenario) -> None:
+    mark = picked_mark(_PARETO)
+    able = [row for row in rows if row.output_tokens_per_s_per_gpu]
+    near = None if mark is None else _nearest(able, mark, lambda row: row.tokens_per_s_per_user)
+    if near is None:
+        return
+    limit_ms = float(f"{near.tpot_limit_s * 1e3:.3g}")
+    words = text(
+        "pick.pareto",
+        fleet=text(f"fleet.{near.fleet}"),
+        limit=number(limit_ms),
+        speed=number(near.tokens_per_s_per_user),
+        rate=number(near.output_tokens_per_s_per_gpu or 0.0),
+    )
+    offer(_PARETO, words, {"slo.tpot_ms": number_text(limit_ms)}, scenario)
+
+
+def _nearest(rows: Iterable[Row], mark: Mapping[str, Any], x: Callable[[Row], float]) -> Row | None:
+    """The row of the clicked fleet next to the clicked place: the lines may have moved since the click."""
+    ours = [row for row in rows if text(f"fleet.{row.fleet}") == mark.get("fleet")]
+    return min(ours, key=lambda row: abs(x(row) - float(mark["x"])), default=None)
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)
@@ -64,6 +128,7 @@ def _over_load(curve: str, language: str) -> dict[str, Any]:
             x_title=text("load.rate"),
             y_title=text(f"load.{curve}"),
             y_format="~%" if curve == "attainment" else "~s",
+            picked=PICKED,
         )
     )
 
@@ -76,5 +141,6 @@ def _pareto(language: str) -> dict[str, Any]:
             fleet_texts=fleet_texts(),
             x_title=text("load.user"),
             y_title=text("load.gpu"),
+            picked=PICKED,
         )
     )

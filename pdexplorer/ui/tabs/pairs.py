@@ -7,13 +7,12 @@ import streamlit as st
 
 from pdexplorer.study.pairs import PairRow
 from pdexplorer.ui.answer import Answered
-from pdexplorer.ui.edits import queue_settings
 from pdexplorer.ui.fields import catalogue_names
+from pdexplorer.ui.pick import offer
 from pdexplorer.ui.tabs.studies import long_study, table
 from pdexplorer.ui.texts import text
 
 _SHOWN = 60
-_USE = "pairs.use"
 _COLUMNS = (
     "prefill",
     "decode",
@@ -54,7 +53,8 @@ def pairs_tab(answer: Answered) -> None:
     if rows and rows[0] < len(shown):
         pair = shown[rows[0]]
         wanted = {"prefill.accelerator": pair.prefill, "decode.accelerator": pair.decode}
-        st.button(text(_USE), key=_USE, on_click=queue_settings, args=(_USE, wanted), icon=":material/check:")
+        words = text("pick.pair", prefill=names[pair.prefill], decode=names[pair.decode])
+        offer("pairs.table", words, wanted, answer.scenario)
 
 
 def pair_cells(row: PairRow, names: Mapping[str, str], labels: Mapping[str, str]) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """Which input moves the answer most, and how sure the verdict is."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import pandas as pd
@@ -8,14 +8,19 @@ import streamlit as st
 
 from pdexplorer.charts.template import to_template
 from pdexplorer.charts.tornado import COLUMNS, tornado, tornado_frame
+from pdexplorer.scenario.keys import keys
+from pdexplorer.scenario.scenario import Scenario
 from pdexplorer.study.sensitivity import SensitivityRow
 from pdexplorer.texts.formats import percent, ratio_text, with_unit
 from pdexplorer.texts.verdict_words import flip_label
 from pdexplorer.ui.answer import Answered
+from pdexplorer.ui.fields import number_text
+from pdexplorer.ui.pick import PICKED, offer, picked_mark
 from pdexplorer.ui.tabs.studies import long_study, sensitivity_study
 from pdexplorer.ui.texts import language, said, text, texts
 
 _SHOWN = 12
+_CHART = "chart.tornado"
 
 
 def sensitivity_tab(answer: Answered) -> None:
@@ -41,12 +46,25 @@ def sensitivity_tab(answer: Answered) -> None:
         tornado_frame(marks, found.gain, low, high),
         _template(language()),
         alt=text("sensitivity.alt", what=marks[0][0]),
-        key="chart.tornado",
+        key=_CHART,
+        on_select="rerun",
+        selection_mode=[PICKED],
     )
+    _offer_value(rows, answer.scenario)
     cannot = [name for name, _, gain_low, _, gain_high in marks if gain_low is None or gain_high is None]
     if cannot:
         st.caption(text("sensitivity.cannot", what=", ".join(cannot)))
     _confidence(answer)
+
+
+def _offer_value(rows: Iterable[SensitivityRow], scenario: Scenario) -> None:
+    mark = picked_mark(_CHART)
+    row = next((row for row in rows if mark is not None and _label(row) == mark.get("input")), None)
+    if mark is None or row is None or row.key not in keys():
+        return  # an efficiency is fitted: nobody sets it
+    value = row.low_value if mark.get("side") == text("sensitivity.low") else row.high_value
+    words = text("pick.input", what=_label(row), value=with_unit(value, row.unit))
+    offer(_CHART, words, {row.key: number_text(float(f"{value:.6g}"))}, scenario)
 
 
 def _label(row: SensitivityRow) -> str:
@@ -84,5 +102,6 @@ def _template(language: str) -> dict[str, Any]:
             tried_title=text("sensitivity.tried"),
             low=text("sensitivity.low"),
             high=text("sensitivity.high"),
+            picked=PICKED,
         )
     )

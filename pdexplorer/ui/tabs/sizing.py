@@ -9,6 +9,7 @@ from pdexplorer.study.offline import BatchPlan, BatchRow
 from pdexplorer.study.sizing_table import SizingRow, SizingTable, SpareRow
 from pdexplorer.texts.formats import number, percent, ratio_text
 from pdexplorer.ui.answer import Answered
+from pdexplorer.ui.pick import offer
 from pdexplorer.ui.tabs.studies import long_study, table
 from pdexplorer.ui.texts import said, text
 
@@ -19,11 +20,18 @@ def sizing_tab(answer: Answered) -> None:
     if found is None:
         return
     st.caption(text("sizing.about", demand=number(found.demand_per_s)))
-    table(
+    event: Any = table(
         [_ratio(row) for row in found.ratios],
         {text("sizing.carries"): "%.4g", text("column.cost"): "%.4g"},
         height="content",
+        on_select="rerun",
+        selection_mode="single-row",
+        key="sizing.table",
     )
+    picked = [found.ratios[row] for row in event.selection.rows if row < len(found.ratios)]
+    for row in picked:
+        words = f"{text(f'fleet.{row.fleet}')}: {_instances(row)}"
+        offer("sizing.table", words, instance_settings(row), answer.scenario)
     st.markdown(f"**{text('sizing.spares')}**")
     table([_spare(row) for row in found.spares], {text("sizing.added"): "%.4g"}, height="content")
 
@@ -40,11 +48,21 @@ def batch_tab(answer: Answered) -> None:
     table([_batch(row) for row in found.rows], {**money, text("batch.rows"): "%.0f"}, height="content")
 
 
+def instance_settings(row: SizingRow) -> dict[str, str]:
+    """The settings that fix a fleet of that size."""
+    if row.fleet == "disaggregated":
+        return {"prefill.instances": str(row.prefill), "decode.instances": str(row.decode)}
+    return {"colocated.instances": str(row.colocated)}
+
+
+def _instances(row: SizingRow) -> str:
+    return f"{row.prefill}P + {row.decode}D" if row.fleet == "disaggregated" else str(row.colocated)
+
+
 def _ratio(row: SizingRow) -> Mapping[str, Any]:
-    split = row.fleet == "disaggregated"
     return {
         text("sizing.fleet"): text(f"fleet.{row.fleet}"),
-        text("column.instances"): f"{row.prefill}P + {row.decode}D" if split else str(row.colocated),
+        text("column.instances"): _instances(row),
         text("column.gpus"): row.gpus,
         text("column.cost"): row.usd_per_hour,
         text("sizing.carries"): row.capacity_per_s,

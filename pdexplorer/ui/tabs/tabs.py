@@ -9,6 +9,7 @@ from pdexplorer.ui.answer import Answered
 from pdexplorer.ui.language import set_in_address
 from pdexplorer.ui.tabs.candidates import candidates_tab
 from pdexplorer.ui.tabs.compare import compare_tab
+from pdexplorer.ui.tabs.hybrid import hybrid_tab
 from pdexplorer.ui.tabs.latency import latency_tab
 from pdexplorer.ui.tabs.load import load_tab
 from pdexplorer.ui.tabs.methodology import methodology_tab
@@ -16,6 +17,7 @@ from pdexplorer.ui.tabs.pairs import pairs_tab
 from pdexplorer.ui.tabs.payback import payback_tab
 from pdexplorer.ui.tabs.presets import presets_tab
 from pdexplorer.ui.tabs.replayed import faults_tab, published_tab
+from pdexplorer.ui.tabs.reuse import reuse_tab
 from pdexplorer.ui.tabs.sensitivity import sensitivity_tab
 from pdexplorer.ui.tabs.share import share_tab
 from pdexplorer.ui.tabs.simulation import simulation_tab
@@ -35,6 +37,8 @@ TABS: Mapping[str, Tab] = {
     "batch": lambda answer, presets: batch_tab(answer),
     "payback": lambda answer, presets: payback_tab(answer),
     "faults": lambda answer, presets: faults_tab(answer),
+    "hybrid": lambda answer, presets: hybrid_tab(answer),
+    "reuse": lambda answer, presets: reuse_tab(answer),
     "published": lambda answer, presets: published_tab(answer),
     "candidates": lambda answer, presets: candidates_tab(answer),
     "methodology": lambda answer, presets: methodology_tab(answer),

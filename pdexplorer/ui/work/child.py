@@ -39,9 +39,11 @@ def main() -> None:
 def _done(task: Any, data: Any, send: Callable[..., None]) -> Any:
     if isinstance(task, Mapped):
         return run_map(task)
-    if isinstance(task, Replay):
-        return run_replay(task, data, lambda share, left_s: send("progress", share, left_s))
-    return run_study(task)
+
+    def report(share: float, left_s: float) -> None:
+        send("progress", share, left_s)
+
+    return run_replay(task, data, report) if isinstance(task, Replay) else run_study(task, report)
 
 
 if __name__ == "__main__":

@@ -60,6 +60,6 @@ def test_progress_never_claims_the_end():
 
 
 def test_a_study_runs_as_a_task_too():
-    assert set(STUDIES) == {"pairs", "sizing", "batch", "confidence", "faults"}
-    table = run_study(Study("sizing", WANTED.scenario_json))
+    assert set(STUDIES) == {"pairs", "sizing", "batch", "confidence", "faults", "hybrid", "reuse"}
+    table = run_study(Study("sizing", WANTED.scenario_json), lambda share, left_s: None)
     assert any(row.chosen for row in table.ratios)
