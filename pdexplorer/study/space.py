@@ -21,6 +21,8 @@ Array = NDArray[np.float64]
 
 TENSOR_PARALLEL = (1, 2, 4, 8)
 CHUNK_BUDGETS_TOKENS = (512, 1024, 2048, 4096, 8192, 16384)
+BATCH_BUDGETS_TOKENS = (512, 2048, 8192, 16384, 32768, 65536)
+"""Of a batch job: without a latency limit a step may hold whole long prompts, as a prefill pool's do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,9 +65,11 @@ def design_space(
     scenario: Scenario,
     catalog: Catalog,
     tensor_parallel: tuple[int, ...] = TENSOR_PARALLEL,
-    chunk_budgets_tokens: tuple[int, ...] = CHUNK_BUDGETS_TOKENS,
+    chunk_budgets_tokens: tuple[int, ...] | None = None,
 ) -> Space:
     """Everything the scenario leaves open is tried; what it pins stays. ValueError for an unknown id."""
+    offline = scenario.workload.mode == "offline"
+    chunk_budgets_tokens = chunk_budgets_tokens or (BATCH_BUDGETS_TOKENS if offline else CHUNK_BUDGETS_TOKENS)
     refused: list[Refused] = []
     cache: dict[tuple[Any, ...], Instance | Infeasible] = {}
 
