@@ -21,6 +21,9 @@ from pdexplorer.study.space_of import space_of
 
 Array = NDArray[np.float64]
 
+FURTHER_PREFILL_FORMATS = ("nvfp4",)
+"""KV is the same whatever the weights' format, so a prefill pool may use fp4 units before fp8 decode."""
+
 SECONDS_PER_HOUR = 3600.0
 _ITERATIONS = 8
 _CLASSES = 8
@@ -55,12 +58,14 @@ def rank_pairs(
     scenario: Scenario,
     catalog: Catalog | None = None,
     accelerators: Sequence[str] | None = None,
-    prefill_formats: Sequence[str] = (),
+    prefill_formats: Sequence[str] = FURTHER_PREFILL_FORMATS,
 ) -> tuple[PairRow, ...]:
     """Cheapest first, then unpriced ones, then those that cannot. accelerators: all of the catalogue unless
     given. prefill_formats: further weight formats the prefill pool may use where the chip has units for them,
-    such as nvfp4 before fp8 decode.
+    in rows of their own; none where the scenario says the pool's format.
     """
+    if scenario.prefill.weight_format is not None:
+        prefill_formats = ()
     catalog = (catalog or load_catalog()).with_overrides(scenario.overrides)
     names = tuple(catalog.accelerators) if accelerators is None else tuple(accelerators)
     formats = tuple(dict.fromkeys((scenario.prefill.weight_format, *prefill_formats)))
@@ -142,9 +147,11 @@ def _scored(scenario: Scenario, space: Space) -> list[PairRow]:
     )
     cost = np.where(fits, usd_p / rate_p + usd_d / rate_d, np.inf)
     chosen: list[tuple[int, int]] = []
-    for p in dict.fromkeys(names_p):
+    formats_p = np.array([i.weight_format for i in space.prefill])
+    for p, weights in dict.fromkeys(zip(names_p, formats_p, strict=True)):
+        of_p = (names_p == p) & (formats_p == weights)
         for d in dict.fromkeys(names_d):
-            block = np.where((names_p == p)[:, None] & (names_d == d)[None, :], cost, np.inf)
+            block = np.where(of_p[:, None] & (names_d == d)[None, :], cost, np.inf)
             at = int(np.argmin(block))
             if np.isfinite(block.flat[at]):
                 chosen.append((at // block.shape[1], at % block.shape[1]))

@@ -53,6 +53,8 @@ def pairs_tab(answer: Answered) -> None:
     if rows and rows[0] < len(shown):
         pair = shown[rows[0]]
         wanted = {"prefill.accelerator": pair.prefill, "decode.accelerator": pair.decode}
+        if pair.prefill_format != answer.scenario.model.weight_format:
+            wanted["prefill.weight_format"] = pair.prefill_format
         words = text("pick.pair", prefill=names[pair.prefill], decode=names[pair.decode])
         offer("pairs.table", words, wanted, answer.scenario)
 
