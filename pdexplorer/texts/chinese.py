@@ -122,6 +122,7 @@ CHINESE: Mapping[str, str] = {
     "比。",
     "metric.tpot_help": "95 % 的请求不超过的单 token 间隔（首 token 之后）。越低越好。大字：P/D 分离；"
     "下方：与同构部署对比。",
+    "metric.goodput_whole": "同 GPU 数有效吞吐 · {kind}",
     "metric.goodput_help": "单位成本下每秒满足全部时延要求的请求数，两种部署各取最优规模：P/D 分离 ÷ 同构。越"
     "高越好。",
     "metric.gpus_help": "在时延要求内承载该负载所需的加速卡数。单价相同时，越少越好。",
@@ -173,6 +174,7 @@ CHINESE: Mapping[str, str] = {
     "{rate} token/s",
     "pick.percentile": "选中：{bar}。采用后按 P{percentile} 判定延迟要求",
     "pick.input": "选中：{what} {value}",
+    "pick.case": "选中：{claim}",
     "pick.pair": "选中：预填充用 {prefill}，解码用 {decode}",
     "pick.use": "用这个点",
     "pick.none": "–",

@@ -76,6 +76,8 @@ CHINESE_STUDIES: Mapping[str, str] = {
     "sizing.attainment": "SLO 达标率",
     "sizing.meets": "满足需求",
     "sizing.spares": "每个池再加一个实例",
+    "sizing.owned": "用 {gpus} 张卡（见“比较方式与判定规则”），承载最多的部署",
+    "sizing.no_room": "{gpus} 张卡放不下这些实例。",
     "sizing.pool": "资源池",
     "sizing.now": "现有实例",
     "sizing.alone": "单点",
@@ -159,13 +161,15 @@ CHINESE_STUDIES: Mapping[str, str] = {
     "reuse.no_store": "未设共享缓存池；同时进行 {open} 段对话。",
     "published.about": "公开的对比结果（作者*实测*）与本模型对同一场景的判断（*估算*）。判断错误的也列出，"
     "并注明已知原因。",
-    "published.score": "{listed} 个案例中 {right} 个方向正确。",
+    "published.score": "{listed} 个案例中 {right} 个方向正确；两类平均准确率现为 {now}，名单确定后首次运行为 "
+    "{first}。选中一行即可采用其场景。",
     "published.case": "案例",
     "published.claim": "报告内容",
     "published.measured": "实测",
     "published.predicted": "估算",
     "published.right": "正确",
     "published.why": "错判原因或限制",
+    "published.changed": "名单确定后的更正",
     "published.pays": "划算",
     "published.does_not_pay": "不划算",
 }

@@ -95,6 +95,7 @@ CHINESE_TABS: Mapping[str, str] = {
     "share.memo": "设计备忘录（Markdown）",
     "share.answer": "结果（JSON）",
     "share.scenario": "场景（JSON）",
+    "share.answer_csv": "结果（CSV）",
     "share.csv": "候选方案（CSV）",
     "share.svg": "{view}（SVG）",
     "share.png": "{view}（PNG）",

@@ -126,6 +126,7 @@ ENGLISH: Mapping[str, str] = {
     "metric.tpot_help": "Time per output token after the first that 95 % of requests stay under. Lower is "
     "better. "
     "Large: separate pools. Below: against the colocated fleet.",
+    "metric.goodput_whole": "Goodput, equal GPUs · {kind}",
     "metric.goodput_help": "Requests per second that meet every limit, per unit of cost, each fleet at its "
     "best "
     "scale: separate pools over colocated. Higher is better.",
@@ -181,6 +182,7 @@ ENGLISH: Mapping[str, str] = {
     "tokens/s per GPU",
     "pick.percentile": "Picked: {bar}. Taking it judges the limits at P{percentile}",
     "pick.input": "Picked: {what} {value}",
+    "pick.case": "Picked: {claim}",
     "pick.pair": "Picked: prefill on {prefill}, decode on {decode}",
     "pick.use": "Use this point",
     "pick.none": "–",

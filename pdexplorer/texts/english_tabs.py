@@ -101,6 +101,7 @@ ENGLISH_TABS: Mapping[str, str] = {
     "share.memo": "Design memo (Markdown)",
     "share.answer": "Answer (JSON)",
     "share.scenario": "Scenario (JSON)",
+    "share.answer_csv": "Answer (CSV)",
     "share.csv": "Candidates (CSV)",
     "share.svg": "{view} (SVG)",
     "share.png": "{view} (PNG)",

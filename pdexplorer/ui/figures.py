@@ -16,10 +16,11 @@ from pdexplorer.charts.template import to_template
 from pdexplorer.charts.theme import PARTS
 from pdexplorer.study.map import MapResult
 from pdexplorer.texts.formats import number, percent
+from pdexplorer.ui.pick import PICKED
 from pdexplorer.ui.texts import language, plain, text
 
 FLEETS = ("colocated", "disaggregated")
-MAP_KEY, PICKED = "chart.map", "picked"
+MAP_KEY = "chart.map"
 MAP_HEIGHT = 240
 MAP_HEIGHT_WITH_INTRO = 190
 _COST_HEIGHT = {1: 56, 2: 78}  # axis and padding lie inside the height a page gives a chart

@@ -1,5 +1,6 @@
 """The break-even map with its heading; a clicked cell can be taken as the new scenario."""
 
+from collections.abc import Mapping
 from concurrent.futures import Future, wait
 from typing import Any
 
@@ -13,13 +14,12 @@ from pdexplorer.study.standing_map import MAP_X, MAP_Y, here_on_map
 from pdexplorer.texts.formats import number, ratio_text, tokens_text
 from pdexplorer.ui import compute
 from pdexplorer.ui.answer import Answered
-from pdexplorer.ui.edits import queue_settings
-from pdexplorer.ui.figures import MAP_KEY, PICKED, map_figure
+from pdexplorer.ui.figures import MAP_KEY, map_figure
+from pdexplorer.ui.pick import offer, picked_mark
 from pdexplorer.ui.texts import plain, said, text
 
 _SAME = 1.02  # a pick this close to where the scenario stands is the scenario
 _LOOK_S = 0.03
-_USE = "pick.map.use"
 
 
 def map_under_way(scenario: Scenario, catalog: Catalog) -> "Future[MapResult]":
@@ -39,15 +39,12 @@ def map_panel(answer: Answered, under_way: "Future[MapResult]", kind: str, heigh
     basis = text(f"map.{result.gain_key}")
     with st.container(horizontal=True, key="map-heading", vertical_alignment="center", gap="medium"):
         st.markdown(f"**{title}**", help=text("map.caption", basis=basis), width="content")
-        cell = picked_cell(st.session_state.get(MAP_KEY), result, here)
+        cell = picked_cell(picked_mark(MAP_KEY), result, here)
         if cell is not None:
             x, y, gain = cell
             shown = ratio_text(gain) if np.isfinite(gain) else text("pick.none")
-            st.caption(text("pick.map", x=tokens_text(x), y=number(y), gain=shown), width="content")
-            st.button(
-                text("pick.use"), key=_USE, type="secondary", icon=":material/my_location:",
-                on_click=_use, args=(x, y),
-            )  # fmt: skip
+            words = text("pick.map", x=tokens_text(x), y=number(y), gain=shown)
+            offer(MAP_KEY, words, {MAP_X: f"{x:g}", MAP_Y: f"{y:g}"}, answer.scenario)
     map_figure(result, here, height)
 
 
@@ -59,17 +56,16 @@ def _waited(under_way: "Future[MapResult]") -> MapResult:
 
 
 def picked_cell(
-    event: Any, result: MapResult, here: tuple[float, float]
+    mark: Mapping[str, Any] | None, result: MapResult, here: tuple[float, float]
 ) -> tuple[float, float, float] | None:
     """x, y as a person would type them and the gain there; None where nothing or the scenario's own place is
-    picked. event: what the chart reports.
+    picked. mark: the clicked cell's fields.
     """
-    points = ((event or {}).get("selection") or {}).get(PICKED) or []
-    if not points or "x" not in points[0] or "y" not in points[0]:
+    if mark is None or "x" not in mark or "y" not in mark:
         return None
     xs, ys = np.asarray(result.x_values, float), np.asarray(result.y_values, float)
-    ix = int(np.argmin(np.abs(np.log(xs / float(points[0]["x"])))))
-    iy = int(np.argmin(np.abs(np.log(ys / float(points[0]["y"])))))
+    ix = int(np.argmin(np.abs(np.log(xs / float(mark["x"])))))
+    iy = int(np.argmin(np.abs(np.log(ys / float(mark["y"])))))
     x, y = round_figures(float(xs[ix])), round_figures(float(ys[iy]))
     if max(x / here[0], here[0] / x, y / here[1], here[1] / y) < _SAME:
         return None
@@ -79,7 +75,3 @@ def picked_cell(
 def round_figures(value: float) -> float:
     """Two significant digits: 6,826.08 tokens is 6,800."""
     return float(f"{value:.2g}")
-
-
-def _use(x: float, y: float) -> None:
-    queue_settings(_USE, {MAP_X: f"{x:g}", MAP_Y: f"{y:g}"})

@@ -103,16 +103,13 @@ def headline(answer: Answer, kind: str) -> None:
     with two:
         _latency("metric.tpot", split, colocated, "tpot_s", ms_text, kind)
     with three:
-        by_cost = verdict["goodput_per_dollar_ratio"] is not None
-        ratio = verdict["goodput_per_dollar_ratio"] if by_cost else verdict["goodput_per_gpu_ratio"]
+        by, ratio = _headline_ratio(verdict)
         still = ratio is None or abs(ratio - 1) < 0.005
         note = text("metric.no_ratio" if ratio is None else "metric.against_ratio")
         st.metric(
-            text(
-                "metric.goodput_per_usd" if by_cost else "metric.goodput_per_gpu", kind=text(f"kind.{kind}")
-            ),
+            text(f"metric.{by}", kind=text(f"kind.{kind}")),
             "–" if ratio is None else f"{ratio_text(ratio)}×",
-            note if still else percent_change(ratio - 1),
+            note if ratio is None or still else percent_change(ratio - 1),
             delta_color="off" if still else "normal",
             delta_arrow="off" if still else "auto",
             delta_description=None if still else note,
@@ -121,6 +118,15 @@ def headline(answer: Answer, kind: str) -> None:
         )
     with four:
         _gpus(split, colocated, kind)
+
+
+def _headline_ratio(verdict: Mapping[str, Any]) -> tuple[str, float | None]:
+    """Split over colocated in goodput: of whole fleets where these decide, else by cost, else by GPUs."""
+    if verdict["decided_by"] == "goodput_ratio":
+        return "goodput_whole", verdict["goodput_ratio"]
+    if verdict["goodput_per_dollar_ratio"] is not None:
+        return "goodput_per_usd", verdict["goodput_per_dollar_ratio"]
+    return "goodput_per_gpu", verdict["goodput_per_gpu_ratio"]
 
 
 def _latency(label: str, split: Answer, colocated: Answer, key: str, shown: Any, kind: str) -> None:

@@ -82,7 +82,7 @@ def test_a_clicked_cell_of_the_map_becomes_the_scenario_in_one_step(page, addres
     map_chart = page.locator("svg.marks").nth(1)
     box = map_chart.bounding_box()
     map_chart.click(position={"x": box["width"] * 0.2, "y": box["height"] * 0.3})
-    use = page.locator(".st-key-pick-map-use button")
+    use = page.locator(".st-key-use-chart-map button")
     use.wait_for()
     keep(page, "map_picked")
     use.click()

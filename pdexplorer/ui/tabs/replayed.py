@@ -5,10 +5,20 @@ from typing import Any
 
 import streamlit as st
 
-from pdexplorer.evidence.published_results import PublishedResult
+from pdexplorer.evidence.published import load_published
+from pdexplorer.evidence.published_results import (
+    FIRST_BALANCED_ACCURACY_FRACTION,
+    PublishedResult,
+    scorecard,
+)
+from pdexplorer.scenario.link import to_link
+from pdexplorer.scenario.presets import Presets
+from pdexplorer.scenario.scenario import Scenario
+from pdexplorer.scenario.settings import diff
 from pdexplorer.study.faults import FaultRow, fault_shares
 from pdexplorer.texts.formats import ms_text, number, percent
 from pdexplorer.ui.answer import Answered
+from pdexplorer.ui.pick import offer
 from pdexplorer.ui.tabs.studies import long_study, table
 from pdexplorer.ui.texts import said, text
 
@@ -41,14 +51,19 @@ def faults_tab(answer: Answered) -> None:
     table(rows, height="content")
 
 
-def published_tab(answer: Answered) -> None:
-    """The list of published comparisons beside what the model says of each; misses stay in."""
+def published_tab(answer: Answered, presets: Presets) -> None:
+    """The list of published comparisons beside what the model says of each; misses stay in. A selected one
+    can be opened as the page's question.
+    """
     st.caption(text("published.about"))
     found: tuple[PublishedResult, ...] | None = long_study("published")
     if not found:
         return
-    right = sum(row.correct for row in found)
-    st.markdown(text("published.score", right=right, listed=len(found)))
+    right, first = sum(row.correct for row in found), FIRST_BALANCED_ACCURACY_FRACTION
+    now = scorecard(found).balanced_accuracy_fraction
+    st.markdown(
+        text("published.score", right=right, listed=len(found), now=percent(now), first=percent(first))
+    )
     rows: list[Mapping[str, Any]] = [
         {
             text("published.case"): row.id,
@@ -57,11 +72,24 @@ def published_tab(answer: Answered) -> None:
             text("published.predicted"): _sign(row.predicted_sign, row.predicted_ratio),
             text("published.right"): row.correct,
             text("published.why"): said(row.cause or row.limit),
+            text("published.changed"): row.changed,
             text("column.source"): row.source,
         }
         for row in found
     ]
-    table(rows, height=460)
+    event: Any = table(
+        rows, height=460, on_select="rerun", selection_mode="single-row", key="published.table"
+    )
+    for row in [found[at] for at in event.selection.rows if at < len(found)]:
+        case = next(case for case in load_published() if case.id == row.id)
+        words = text("pick.case", claim=row.claim)
+        offer("published.table", words, as_link(case.scenario, presets), answer.scenario)
+
+
+def as_link(scenario: Scenario, presets: Presets) -> str:
+    """A scenario as the shortest link: from the preset it differs least from."""
+    near = min(presets.values(), key=lambda preset: len(diff(scenario, preset.scenario)))
+    return to_link(scenario, near)
 
 
 def _sign(sign: str | None, ratio: float | None) -> str:

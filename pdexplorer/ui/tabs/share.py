@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import streamlit as st
 
+from pdexplorer.export.answer_csv import answer_csv
 from pdexplorer.export.images import chart_png, chart_svg
 from pdexplorer.export.json_text import json_text
 from pdexplorer.export.links import LOCAL_ADDRESS
@@ -93,6 +94,9 @@ def _files(items: ShareItems, answer: Answered) -> None:
     stem = names["answer.json"].rpartition(".")[0]
     _file(text("share.answer"), f"{stem}.json", "application/json", lambda: json_text(answer.json).encode())
     _file(text("share.scenario"), names["scenario.json"], "application/json", items.scenario_json.encode)
+    _file(
+        text("share.answer_csv"), f"{stem}.csv", "text/csv", lambda: answer_csv(report()).encode("utf-8-sig")
+    )
     table = candidate_frame(answer.json["candidates"])
     _file(text("share.csv"), f"{stem}_candidates.csv", "text/csv", lambda: table.to_csv(index=False).encode())
 

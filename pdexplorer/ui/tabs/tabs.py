@@ -39,7 +39,7 @@ TABS: Mapping[str, Tab] = {
     "faults": lambda answer, presets: faults_tab(answer),
     "hybrid": lambda answer, presets: hybrid_tab(answer),
     "reuse": lambda answer, presets: reuse_tab(answer),
-    "published": lambda answer, presets: published_tab(answer),
+    "published": published_tab,
     "candidates": lambda answer, presets: candidates_tab(answer),
     "methodology": lambda answer, presets: methodology_tab(answer),
     "compare": compare_tab,
