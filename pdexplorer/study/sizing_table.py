@@ -57,11 +57,14 @@ class SpareRow:
 
 @dataclass(frozen=True)
 class SizingTable:
-    """ratios: the split around its best, row by row of prefill instances. spares: N+1 of every pool."""
+    """ratios: the split around its best, row by row of prefill instances. spares: N+1 of every pool. owned:
+    what to do with as many GPUs as compare.gpus says, the fleet that carries most first.
+    """
 
     demand_per_s: float
     ratios: tuple[SizingRow, ...]
     spares: tuple[SpareRow, ...]
+    owned: tuple[SizingRow, ...]
 
 
 def sizing_table(
@@ -86,7 +89,8 @@ def sizing_table(
         now = _colocated_row(scenario, catalog, one, demand, True)
         more = _colocated_row(scenario, catalog, replace(one, instances=one.instances + 1), demand, False)
         spares.append(_spare("colocated", now, more))
-    return SizingTable(demand, tuple(rows[key] for key in sorted(rows)), tuple(spares))
+    owned = with_gpus(evaluation, evaluation.scenario.compare.gpus, catalog)
+    return SizingTable(demand, tuple(rows[key] for key in sorted(rows)), tuple(spares), owned)
 
 
 def with_gpus(

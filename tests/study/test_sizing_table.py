@@ -57,3 +57,9 @@ def test_the_gpus_one_has_are_shared_out_whole(evaluation: Evaluation) -> None:
     assert [row.capacity_per_s for row in rows] == sorted((r.capacity_per_s for r in rows), reverse=True)
     assert {"colocated", "disaggregated"} == {row.fleet for row in rows}
     assert with_gpus(evaluation, 1) == ()
+
+
+def test_the_table_says_what_to_do_with_the_gpus_of_the_scenario(
+    evaluation: Evaluation, table: SizingTable
+) -> None:
+    assert table.owned == with_gpus(evaluation, evaluation.scenario.compare.gpus)

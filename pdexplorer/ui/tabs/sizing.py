@@ -15,7 +15,7 @@ from pdexplorer.ui.texts import said, text
 
 
 def sizing_tab(answer: Answered) -> None:
-    """The table of ratios and the table of spares."""
+    """The table of ratios, that of spares, and what to do with the GPUs one has."""
     found: SizingTable | None = long_study("sizing", answer.scenario)
     if found is None:
         return
@@ -34,6 +34,16 @@ def sizing_tab(answer: Answered) -> None:
         offer("sizing.table", words, instance_settings(row), answer.scenario)
     st.markdown(f"**{text('sizing.spares')}**")
     table([_spare(row) for row in found.spares], {text("sizing.added"): "%.4g"}, height="content")
+    gpus = answer.scenario.compare.gpus
+    if not found.owned:
+        st.caption(text("sizing.no_room", gpus=gpus))
+        return
+    st.markdown(f"**{text('sizing.owned', gpus=gpus)}**")
+    table(
+        [_ratio(row) for row in found.owned],
+        {text("sizing.carries"): "%.4g", text("column.cost"): "%.4g"},
+        height="content",
+    )
 
 
 def batch_tab(answer: Answered) -> None:
