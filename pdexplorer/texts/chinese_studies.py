@@ -78,8 +78,6 @@ CHINESE_STUDIES: Mapping[str, str] = {
     "sizing.spares": "每个池再加一个实例",
     "sizing.owned": "用 {gpus} 张卡（见“比较方式与判定规则”），承载最多的部署",
     "sizing.no_room": "{gpus} 张卡放不下这些实例。",
-    "sizing.owned": "用 {gpus} 张卡（见“比较方式与判定规则”），承载最多的部署",
-    "sizing.no_room": "{gpus} 张卡放不下这些实例。",
     "sizing.pool": "资源池",
     "sizing.now": "现有实例",
     "sizing.alone": "单点",

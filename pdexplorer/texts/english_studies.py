@@ -164,13 +164,15 @@ ENGLISH_STUDIES: Mapping[str, str] = {
     "reuse.no_store": "No shared store is set; {open} conversations are open at once.",
     "published.about": "Published comparisons (*measured* by their authors) beside what this model says of "
     "the same case (*estimated*). Misses stay in the list, with their cause as far as it is known.",
-    "published.score": "The sign is right in {right} of {listed} cases.",
+    "published.score": "The sign is right in {right} of {listed} cases; balanced over both signs {now} "
+    "now, {first} at the first run after the list was fixed. Select a row to take its scenario.",
     "published.case": "Case",
     "published.claim": "What was reported",
     "published.measured": "Measured",
     "published.predicted": "Estimated",
     "published.right": "Right",
     "published.why": "Cause of a miss, or limit",
+    "published.changed": "Corrected since the list was fixed",
     "published.pays": "pays",
     "published.does_not_pay": "does not pay",
 }
