@@ -51,7 +51,7 @@ def colocated_outcome(
         "kv_memory": (
             _one(in_flight) * context + _one(flow.utilisation) * float(load.mean(load.input_tokens).item())
         )
-        / float(designs.table.kv_tokens[0]),
+        / _one(designs.kv_tokens),
         "mixed_step_fraction": mixed_fraction(load, flow),
     }
     base = _outcome(
@@ -154,9 +154,7 @@ def disaggregated_outcome(
         "decode": _one(decode.active),
         "link": _one(link.busy),
         "prefill_capacity": _one(flow.prefill.utilisation),
-        "kv_memory": _one(decode.in_flight)
-        * float(load.context_tokens.item())
-        / float(designs.decode.kv_tokens[0]),
+        "kv_memory": _one(decode.in_flight) * float(load.context_tokens.item()) / _one(designs.kv_tokens),
     }
     pools = (_prefill_time(flow), _decode_time(designs, flow))
     wait = _one(link.wait_s)

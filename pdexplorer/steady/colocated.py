@@ -10,32 +10,39 @@ stop meanwhile and t_m − t_d becomes the whole time of the prompt.
 """
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pdexplorer.steady.load import Load
 from pdexplorer.steady.pool import DecodeGrid, decode_grid, seen_batch
-from pdexplorer.steady.table import StepTable, locate
+from pdexplorer.steady.table import Rows, StepTable, locate
 
 Array = NDArray[np.float64]
 
 _LEAST_CHUNK_TOKENS = 16.0
 _CEIL_RAMP = 0.05
 _PACKING_ROUNDS = 2
+_WHOLE = 1e12
+"""A budget that cuts no prompt."""
 
 
 @dataclass(frozen=True, eq=False)
 class ColocatedDesigns:
-    """What stays the same while the load on an instance varies. Designs: (instances, budgets)."""
+    """What stays the same while the load on an instance varies.
+
+    A design is an instance of the table, by its row, with a chunk budget: arrays of four axes that broadcast
+    with the cells, one axis each for all designs in all cells, or along the cells for one design in each.
+    """
 
     load: Load
     table: StepTable
+    rows: Rows
     budgets: Array
     policy: str
     max_batch: float
     grid: DecodeGrid
-    added: Array
     past: Array
     past_slope: Array
     middle: Array
@@ -54,7 +61,17 @@ class ColocatedDesigns:
             self.load.hop_s.shape,
             () if self.load.concurrency is None else self.load.concurrency.shape,
         )
-        return (len(self.table.gpus), len(self.budgets), *cells)
+        return np.broadcast_shapes(self.rows.shape, self.budgets.shape, (1, 1, *cells))
+
+    @cached_property
+    def ranks(self) -> Array:
+        """Attention ranks of the instances."""
+        return np.asarray(self.table.ranks[self.rows])
+
+    @cached_property
+    def kv_tokens(self) -> Array:
+        """What the instances hold."""
+        return np.asarray(self.table.kv_tokens[self.rows])
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,22 +105,28 @@ class ColocatedFlow:
         return np.asarray(1.0 - (1.0 - self.active) * (1.0 - np.minimum(self.utilisation, 1.0)))
 
 
-def colocated_designs(
+def every_design(
     load: Load, table: StepTable, budgets: Array, policy: str, max_batch: float
 ) -> ColocatedDesigns:
-    """Every instance of the table under every chunk budget; policy as scenario.engine.chunking."""
+    """Every instance of the table under every chunk budget (budgets,) in every cell."""
+    return colocated_designs(load, table, table.every, budgets[None, :, None, None], policy, max_batch)
+
+
+def colocated_designs(
+    load: Load, table: StepTable, rows: Rows, budgets: Array, policy: str, max_batch: float
+) -> ColocatedDesigns:
+    """rows, budgets: as ColocatedDesigns has them; policy as scenario.engine.chunking."""
     work = np.maximum(load.mean_new_tokens, 1e-9)
     middle = load.mean(load.new_tokens * (load.past_tokens + 0.5 * load.new_tokens)) / work
-    past = table.past_at(middle)
-    slope = (table.past_at(middle * 1.01 + 1.0) - past) / (0.01 * middle + 1.0)
+    past = table.past_at(middle, rows)
+    slope = (table.past_at(middle * 1.01 + 1.0, rows) - past) / (0.01 * middle + 1.0)
     alone = None
     if policy != "chunked":
-        steps = [1e12] * len(budgets) if policy == "unchunked" else list(budgets)
-        parts = [table.prefill_s(load.new_tokens, load.past_tokens, float(step)) for step in steps]
-        alone = np.moveaxis(np.stack(parts, axis=1), 2, 0)
+        new, cached = load.new_tokens[:, None, None], load.past_tokens[:, None, None]
+        alone = table.prefill_s(new, cached, _WHOLE if policy == "unchunked" else budgets, rows)
     return ColocatedDesigns(
-        load, table, budgets, policy, max_batch, decode_grid(table, load), table.added_s, past,
-        slope, middle, alone,
+        load, table, rows, budgets, policy, max_batch, decode_grid(table, load, rows), past, slope, middle,
+        alone,
     )  # fmt: skip
 
 
@@ -115,9 +138,8 @@ def colocated_flow(designs: ColocatedDesigns, in_flight: Array) -> ColocatedFlow
     steps = load.mean_decode_steps
     if designs.alone_s is not None:
         return _stopping_flow(designs, in_flight, batch, active, step_s, slope_s, steps)
-    ranks = table.ranks[:, None, None, None]
-    budget = designs.budgets[None, :, None, None]
-    chunk = np.maximum(budget - batch, _LEAST_CHUNK_TOKENS * ranks)
+    ranks = designs.ranks
+    chunk = np.maximum(designs.budgets - batch, _LEAST_CHUNK_TOKENS * ranks)
     new = load.new_tokens[:, None, None]
     latency_steps = _soft_ceil(new / chunk)
     fewest = load.mean_new_tokens / chunk
@@ -177,10 +199,9 @@ def _stopping_flow(
     assert alone is not None  # the caller asked
     work = load.over(alone)
     rate = 1.0 / (steps * step_s / in_flight + work)
-    budget = designs.budgets[None, :, None, None]
     share = np.ones_like(work)
     if designs.policy == "prefill_first":
-        share = load.over(_soft_ceil(load.new_tokens[:, None, None] / budget))
+        share = load.over(_soft_ceil(load.new_tokens[:, None, None] / designs.budgets))
     tokens = load.mean_new_tokens / share
     return ColocatedFlow(
         in_flight, batch, active, rate, step_s, slope_s, work / share, work / share, tokens + 0.0 * rate,
@@ -211,7 +232,7 @@ def _soft_ceil(x: Array) -> Array:
 
 
 def _added(
-    designs: ColocatedDesigns, spread: Array, prompts: Array, at_batch: tuple[NDArray[np.intp], Array]
+    designs: ColocatedDesigns, spread: Array, prompts: Array, at_batch: tuple[Rows, Array]
 ) -> tuple[Array, Array]:
     """(what prompt tokens add to a step that decodes, a step of them alone).
 
@@ -219,10 +240,10 @@ def _added(
     """
     table = designs.table
     c = locate(table.prompt_nodes, spread)
-    beside, alone = _read(designs.added, c, at_batch)
-    ranks = table.ranks[:, None, None, None]
+    beside, alone = _read(table.added_s, designs.rows, c, at_batch)
+    ranks = designs.ranks
     if np.any(ranks > 1.0):
-        lone = _read(table.lone_s, locate(table.prompt_nodes, spread / ranks), at_batch)
+        lone = _read(table.lone_s, designs.rows, locate(table.prompt_nodes, spread / ranks), at_batch)
         share = np.minimum(np.maximum((prompts - 1.0) / np.maximum(ranks - 1.0, 1.0), 0.0), 1.0)
         beside, alone = beside * share + lone[0] * (1.0 - share), alone * share + lone[1] * (1.0 - share)
     past = _of_chunk(designs.past, *c)
@@ -230,13 +251,12 @@ def _added(
 
 
 def _read(
-    values: Array, at_chunk: tuple[NDArray[np.intp], Array], at_batch: tuple[NDArray[np.intp], Array]
+    values: Array, rows: Rows, at_chunk: tuple[Rows, Array], at_batch: tuple[Rows, Array]
 ) -> tuple[Array, Array]:
     """(beside decodes, alone) from (instances, tokens, batch + 1), bilinear."""
     (c, c_part), (b, b_part) = at_chunk, at_batch
-    row = np.arange(values.shape[0])[:, None, None, None]
     flat, columns = values.reshape(-1), values.shape[2]
-    index = (row * values.shape[1] + c) * columns
+    index = (rows * values.shape[1] + c) * columns
     beside = index + b + 1
     low = flat[beside] + (flat[beside + 1] - flat[beside]) * b_part
     high = flat[beside + columns] + (flat[beside + columns + 1] - flat[beside + columns]) * b_part
@@ -248,7 +268,7 @@ def _slope(designs: ColocatedDesigns, chunk: Array) -> Array:
     return _of_chunk(designs.past_slope, c, part)
 
 
-def _of_chunk(values: Array, at: NDArray[np.intp], part: Array) -> Array:
+def _of_chunk(values: Array, at: Rows, part: Array) -> Array:
     """Read (tokens, instances, 1, y, x) at a token count per design and cell."""
     stride = int(np.prod(values.shape[1:]))
     index = at * stride + np.arange(stride).reshape(values.shape[1:])
@@ -257,23 +277,13 @@ def _of_chunk(values: Array, at: NDArray[np.intp], part: Array) -> Array:
 
 
 def one_design(designs: ColocatedDesigns, i: int, c: int) -> ColocatedDesigns:
-    """One design of many."""
+    """One design of all, in every cell."""
     rows = slice(i, i + 1)
-    grid = replace(designs.grid, offset=designs.grid.offset[rows])
-    table = replace(
-        designs.table,
-        kv_tokens=designs.table.kv_tokens[rows],
-        gpus=designs.table.gpus[rows],
-        ranks=designs.table.ranks[rows],
-        added_s=designs.table.added_s[rows],
-        lone_s=designs.table.lone_s[rows],
-    )
     return replace(
         designs,
-        table=table,
-        grid=grid,
-        budgets=designs.budgets[c : c + 1],
-        added=designs.added[rows],
+        rows=designs.rows[rows],
+        budgets=designs.budgets[:, c : c + 1],
+        grid=replace(designs.grid, offset=designs.grid.offset[rows]),
         past=np.ascontiguousarray(designs.past[:, rows]),
         past_slope=np.ascontiguousarray(designs.past_slope[:, rows]),
         alone_s=None if designs.alone_s is None else designs.alone_s[:, rows, c : c + 1],

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from pdexplorer.steady.colocated import ColocatedDesigns, ColocatedFlow, colocated_flow
 from pdexplorer.steady.pool import memory_excess, spread_batch, tpot_attainment, wait_attainment
-from pdexplorer.steady.solve import balanced, largest, meet
+from pdexplorer.steady.solve import EXACT, Effort, largest, meet, misses_score
 from pdexplorer.steady.tails import conditional_wait_cv2, mean_wait_s, wait_probability
 
 Array = NDArray[np.float64]
@@ -116,13 +116,13 @@ def colocated_score(designs: ColocatedDesigns, in_flight: Array, instances: Arra
     flow = colocated_flow(designs, in_flight)
     wait = colocated_wait(designs, flow, instances)
     memory = memory_excess(
-        load, designs.table, in_flight, wait.instances, flow.utilisation, designs.max_batch
+        load, designs.kv_tokens, in_flight, wait.instances, flow.utilisation, designs.max_batch
     )
     stable = np.minimum(0.999 - flow.utilisation if not load.offline else 1.0 - flow.utilisation, -memory)
     if load.offline:
         return np.asarray(stable)
     first, later = _attained_by_class(designs, flow, wait)
-    return balanced(load.over(first * later), load.percentile_fraction, stable)
+    return misses_score(load.over(first * later), load.percentile_fraction, stable)
 
 
 def in_flight_bounds(designs: ColocatedDesigns) -> tuple[Array, Array]:
@@ -133,11 +133,17 @@ def in_flight_bounds(designs: ColocatedDesigns) -> tuple[Array, Array]:
 
 
 def colocated_capacity(
-    designs: ColocatedDesigns, instances: Array | None = None, iterations: int = 12
+    designs: ColocatedDesigns,
+    instances: Array | None = None,
+    effort: Effort = EXACT,
+    near: Array | None = None,
 ) -> tuple[Array, NDArray[np.bool_]]:
-    """(in flight, fits) of every design at the largest load of one instance that holds every limit."""
+    """(in flight, fits) of every design at the largest load of one instance that holds every limit.
+
+    near: a guess, as solve.largest takes it.
+    """
     low, high = in_flight_bounds(designs)
-    return largest(lambda b: colocated_score(designs, b, instances), low, high, iterations)
+    return largest(lambda b: colocated_score(designs, b, instances), low, high, effort, near)
 
 
 def colocated_load(designs: ColocatedDesigns, flow: ColocatedFlow, wait: ColocatedWait) -> Array:

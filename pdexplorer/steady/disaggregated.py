@@ -5,13 +5,13 @@ the variance of prompt lengths; short prompts that wait together share a step. L
 and one at the receiver. Decode: the batch by Little's law. Designs: (prefill instances, decode instances).
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pdexplorer.steady.pool import memory_excess, tpot_attainment, wait_attainment
-from pdexplorer.steady.solve import balanced, largest, meet
+from pdexplorer.steady.solve import EXACT, Effort, largest, meet, misses_score
 from pdexplorer.steady.split_designs import DisaggregatedDesigns
 from pdexplorer.steady.split_parts import (
     DecodeFlow,
@@ -30,6 +30,8 @@ _INGRESS_BUSY = 0.8
 """A decode instance online takes no more than keeps its ingress this busy: beyond, transfers queue without
 bound.
 """
+_LIKELY = 0.4
+"""Of what a prefill instance computes at most: where a rough search starts."""
 _ALMOST_NONE = 1e-12
 """In flight: less than any load that is asked leaves on an instance."""
 _FIRST_DECODE_STEPS = 1.5
@@ -58,17 +60,12 @@ def decode_score(designs: DisaggregatedDesigns, in_flight: Array, instances: Arr
     if load.offline:
         return np.asarray(fits)
     attained = load.over(decode_tpot(designs, flow, 0.0))
-    return balanced(attained, 0.5 * (1.0 + load.percentile_fraction), fits)
+    return misses_score(attained, 0.5 * (1.0 + load.percentile_fraction), fits)
 
 
 def decode_memory(designs: DisaggregatedDesigns, in_flight: Array, instances: Array) -> Array:
     """How far a decode pool oversteps its KV memory or batch limit, as pool.memory_excess."""
-    moved = np.moveaxis(in_flight, 1, 0)
-    count = np.moveaxis(np.broadcast_to(instances, in_flight.shape), 1, 0)
-    excess = memory_excess(
-        designs.load, designs.decode, moved, count, np.zeros_like(moved), designs.max_batch
-    )
-    return np.moveaxis(excess, 0, 1)
+    return memory_excess(designs.load, designs.kv_tokens, in_flight, instances, 0.0, designs.max_batch)
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,35 +120,72 @@ def disaggregated_flow(
     )  # fmt: skip
 
 
+def decode_bounds(designs: DisaggregatedDesigns) -> tuple[Array, Array]:
+    """Least and most requests in flight of a decode instance worth trying."""
+    shape = np.broadcast_shapes(designs.decode_rows.shape, (1, 1, *designs.cells))
+    kind = designs.load.weight.dtype
+    return np.full(shape, 0.02, dtype=kind), np.full(shape, designs.max_batch, dtype=kind)
+
+
 def decode_capacity(
-    designs: DisaggregatedDesigns, instances: Array | None = None, iterations: int = 12
+    designs: DisaggregatedDesigns,
+    instances: Array | None = None,
+    effort: Effort = EXACT,
+    near: Array | None = None,
 ) -> tuple[Array, NDArray[np.bool_]]:
     """(in flight, fits) at the largest load of one decode instance, (1, decode, y, x)."""
-    shape = np.broadcast_shapes((1, len(designs.decode.gpus), 1, 1), (1, 1, *designs.cells))
-    kind = designs.load.weight.dtype
-    low, high = np.full(shape, 0.02, dtype=kind), np.full(shape, designs.max_batch, dtype=kind)
+    low, high = decode_bounds(designs)
     # The prefill pool is sized beside this batch: one a little too large would leave it no misses at all.
-    return largest(lambda b: decode_score(designs, b, instances), low, high, iterations, sure=True)
+    return largest(
+        lambda b: decode_score(designs, b, instances),
+        low,
+        high,
+        replace(effort, calls=2 * effort.calls, guess=False),
+        near,
+    )
+
+
+def prefill_score(
+    designs: DisaggregatedDesigns,
+    rate_per_s: Array,
+    decode: DecodeFlow,
+    instances: Array | None,
+    later: Array | None = None,
+) -> Array:
+    """≥ 0 where a prefill instance at that rate holds every limit beside decode. later: as the flow's."""
+    load = designs.load
+    count = instances
+    if count is None:
+        count = np.maximum(demand_per_s(designs, decode) / rate_per_s, 1.0)
+    flow = disaggregated_flow(designs, rate_per_s, count, decode, later)
+    fits = np.minimum(_FULL - flow.link.busy, _FULL - flow.prefill.utilisation + 1e-9)
+    if load.offline:
+        return np.asarray(fits)
+    return misses_score(flow.attained, load.percentile_fraction, fits)
+
+
+def prefill_bounds(designs: DisaggregatedDesigns) -> tuple[Array, Array]:
+    """Least and most requests per second of a prefill instance worth trying, in the designs' shape."""
+    most = np.broadcast_to(_FULL / designs.full_s, designs.shape)
+    return most * 1e-4, most
 
 
 def prefill_capacity(
-    designs: DisaggregatedDesigns, decode: DecodeFlow, instances: Array | None = None, iterations: int = 12
+    designs: DisaggregatedDesigns,
+    decode: DecodeFlow,
+    instances: Array | None = None,
+    effort: Effort = EXACT,
+    near: Array | None = None,
 ) -> tuple[Array, NDArray[np.bool_]]:
     """(requests per second, fits) at the largest load of one prefill instance, (prefill, decode, y, x)."""
-    load = designs.load
-    most = np.broadcast_to(_FULL / designs.full_s, designs.shape)
     # Without a transfer before the second token TPOT does not depend on the prefill pool's load.
     later = decode_tpot(designs, decode, 0.0) if designs.first_token_from_decode else None
-
-    def score(rate: Array) -> Array:
-        count = np.maximum(demand_per_s(designs, decode) / rate, 1.0) if instances is None else instances
-        flow = disaggregated_flow(designs, rate, count, decode, later)
-        fits = np.minimum(_FULL - flow.link.busy, _FULL - flow.prefill.utilisation + 1e-9)
-        if load.offline:
-            return np.asarray(fits)
-        return balanced(flow.attained, load.percentile_fraction, fits)
-
-    return largest(score, most * 1e-4, most, iterations)
+    low, high = prefill_bounds(designs)
+    if near is None and effort.guess:
+        near = _LIKELY * high
+    return largest(
+        lambda rate: prefill_score(designs, rate, decode, instances, later), low, high, effort, near
+    )
 
 
 def demand_per_s(designs: DisaggregatedDesigns, decode: DecodeFlow) -> Array:
@@ -167,7 +201,7 @@ def demand_per_s(designs: DisaggregatedDesigns, decode: DecodeFlow) -> Array:
 
 def decode_at(designs: DisaggregatedDesigns, rate_per_s: Array, instances: Array) -> DecodeFlow:
     """One decode instance of a pool of that many at a rate each; clamps at the batch limit."""
-    shape = np.broadcast_shapes((1, len(designs.decode.gpus), 1, 1), np.shape(rate_per_s))
+    shape = np.broadcast_shapes(designs.decode_rows.shape, np.shape(rate_per_s))
     low, high = np.full(shape, _ALMOST_NONE), np.full(shape, designs.max_batch)
 
     def carried(in_flight: Array) -> Array:

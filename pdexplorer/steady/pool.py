@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pdexplorer.steady.load import Load
-from pdexplorer.steady.table import StepTable, locate
+from pdexplorer.steady.table import Rows, StepTable, locate
 from pdexplorer.steady.tails import (
     cube_root,
     gamma_cdf_of_root,
@@ -38,9 +38,9 @@ class DecodeGrid:
         return low + (high - low) * part, (high - low) / (self.nodes[at + 1] - self.nodes[at])
 
 
-def decode_grid(table: StepTable, load: Load) -> DecodeGrid:
-    """Indexes (instances, 1, y, x)."""
-    values = table.decode_at(load.context_tokens)
+def decode_grid(table: StepTable, load: Load, rows: Rows) -> DecodeGrid:
+    """Of the instances in rows, as StepTable.decode_at takes them."""
+    values = table.decode_at(load.context_tokens, rows)
     stride = int(np.prod(values.shape[1:]))
     return DecodeGrid(table.batch_nodes, values.ravel(), stride, np.arange(stride).reshape(values.shape[1:]))
 
@@ -69,17 +69,16 @@ def spread_batch(load: Load, in_flight: Array, instances: Array) -> Array:
 
 def memory_excess(
     load: Load,
-    table: StepTable,
+    kv_tokens: Array,
     in_flight: Array,
     instances: Array,
-    prefilling: Array,
+    prefilling: Array | float,
     max_batch: float,
 ) -> Array:
     """How far a pool oversteps its KV memory or batch limit at the SLO's percentile, over that limit; ≤ 0
     fits.
 
-    Leading axes of in_flight are (instances, ...). prefilling: mean number of prompts that hold KV while
-    computed.
+    kv_tokens: what an instance holds. prefilling: mean number of prompts that hold KV while computed.
     """
     z = normal_quantile_scalar(load.percentile_fraction)
     spread = spread_batch(load, in_flight, instances)
@@ -87,9 +86,8 @@ def memory_excess(
     wobble = np.sqrt(spread * spread + in_flight * load.context_cv2)
     if load.offline:
         wobble = 0.0 * wobble
-    capacity = table.kv_tokens[:, None, None, None]
     held = context * (in_flight + z * wobble) + prefilling * load.mean_input_tokens
-    return np.maximum(held / capacity, (in_flight + z * spread) / max_batch) - 1.0
+    return np.maximum(held / kv_tokens, (in_flight + z * spread) / max_batch) - 1.0
 
 
 def tpot_attainment(

@@ -1,61 +1,141 @@
 """Vectorised search for the largest load that still fits, and for the load that meets a target."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
+Score = Callable[[Array], Array]
+
+_RUNGS = (14, 8)
+_FEW = 64
+"""Up to so many searches a call costs its overhead, and a ladder of loads little more than one load."""
+_WIDE = 0.4
+"""Of log x: a bracket to halve, for scores are straight only near their root."""
+_CLOSE = 0.1
+"""Of log x: a bracket in which lines are trusted."""
+_DEEP = 0.25
+"""A score so far below zero says no more than that: past the root misses soon are all there is."""
+_REACH = (0.1, 0.5, 2.0, np.inf)
+"""Steps of log x away from a guess until the root is surrounded; the last goes to the end."""
 
 
-_HALVINGS = 3
-_EXACT_ITERATIONS = 12
-"""From here on x is known to fit; with fewer it is the best guess between what fits and what does not."""
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """How long `largest` searches: so many calls at most, or until log x is known within so much for all but
+    a share `left`. guess: between the largest that fits and the smallest that does not, not the former.
+    """
+
+    calls: int
+    within: float
+    left: float
+    guess: bool
 
 
-def balanced(attained: Array, needed: float, room: Array) -> Array:
-    """A score for `largest`: attainment over what is needed, and any other room, negative where short.
+EXACT = Effort(24, 1e-7, 0.0, guess=False)
+"""For a verdict."""
+ROUGH = Effort(9, 1e-2, 0.05, guess=True)
+"""For many cells: the guess is some ten times as near as the two."""
+NEARBY = Effort(7, 1e-2, 0.05, guess=True)
+"""The same from a guess between their neighbours."""
 
-    Misses beyond as many again as the spare are cut off, so that both ends of a bracket weigh alike.
+
+def misses_score(attained: Array, needed: float, room: Array) -> Array:
+    """A score for `largest`: the logarithm of the misses allowed over those there are, or other room if less.
+
+    Misses grow by some factor with each step of load, so this is nearly straight around its root.
     """
     spare = 1.0 - needed
-    return np.maximum(np.minimum(attained - needed, room * spare), -spare)
+    return np.minimum(np.log(spare / np.maximum(1.0 - attained, 1e-4 * spare)), room)
 
 
 def largest(
-    score: Callable[[Array], Array], low: Array, high: Array, iterations: int, sure: bool = False
+    score: Score, low: Array, high: Array, effort: Effort = EXACT, near: Array | None = None
 ) -> tuple[Array, NDArray[np.bool_]]:
     """(x, fits): the largest x in [low, high] with score(x) ≥ 0, for a score that falls.
 
-    A few halvings of log x, then Illinois' false position. Where even low does not fit, x is low and fits
-    is false. low and high have the shape score returns. sure: a guess after few iterations is checked, and
-    where it does not fit the largest x that was seen to is taken.
+    Where even low does not fit, x is low and fits is false. low and high have the shape score returns. near:
+    a guess, NaN where there is none; one far off costs calls, no more.
     """
-    score_low, score_high = score(low), score(high)
-    fits, open_end = score_low >= 0.0, score_high >= 0.0
-    log_low, log_high = np.log(low), np.log(high)
-    weight_low, weight_high = score_low, score_high
-    above = np.zeros_like(score_low)
-    for step in range(iterations):
-        share = 0.5 if step < _HALVINGS else _crossing(weight_low, weight_high)
-        at = log_low + share * (log_high - log_low)
-        value = score(np.exp(at))
+    calls, within = effort.calls, max(effort.within, 8.0 * float(np.finfo(low.dtype).eps))
+    bottom, top = np.log(low), np.log(high)
+    a, b = bottom, top
+    fa = fb = np.zeros_like(bottom)
+    no_a = no_b = np.ones(bottom.shape, dtype=bool)
+    at = 0.5 * (bottom + top)
+    reach: tuple[float, ...] = (0.25 * float(np.max(top - bottom)), np.inf)
+    if near is not None:
+        at = np.where(near > 0.0, np.log(np.where(near > 0.0, near, 1.0)), at)
+        at, reach = np.minimum(np.maximum(at, bottom), top), _REACH
+    elif low.size <= _FEW and low.shape[-2:-1] == (1,):
+        a, fa, b, fb = _ladder(score, bottom, top)
+        no_a, no_b = b <= bottom, a >= top
+        at, calls = _between(a, fa, b, fb, within), calls - len(_RUNGS)
+    side = np.zeros(bottom.shape, dtype=np.int8)
+    weight_a, weight_b = fa, fb
+    last = b - a
+    stalled = np.full_like(last, np.inf)
+    for call in range(calls):
+        value = np.maximum(score(np.exp(at)), -_DEEP)
         good = value >= 0.0
-        # Illinois: an end that stays twice counts half, so that the other end moves too.
-        weight_high = np.where(good, np.where(above > 0.0, 0.5 * weight_high, weight_high), value)
-        weight_low = np.where(good, value, np.where(above < 0.0, 0.5 * weight_low, weight_low))
-        score_low, score_high = np.where(good, value, score_low), np.where(good, score_high, value)
-        log_low, log_high = np.where(good, at, log_low), np.where(good, log_high, at)
-        above = np.where(good, np.int8(1), np.int8(-1))
-    if iterations < _EXACT_ITERATIONS:
-        guess = log_low + _crossing(score_low, score_high) * (log_high - log_low)
-        log_low = np.where(score(np.exp(guess)) >= 0.0, guess, log_low) if sure else guess
-    return np.where(open_end, high, np.where(fits, np.exp(log_low), low)), np.asarray(fits)
+        # Anderson and Björck: an end that stays twice counts less, so that the other end moves too.
+        before = np.where(good, fa, fb)
+        less = 1.0 - value / np.where(before == 0.0, 1.0, before)
+        less = np.where(side == np.where(good, 1, -1), np.where(less > 0.0, less, 0.5), 1.0)
+        weight_a = np.where(good, value, weight_a * less)
+        weight_b = np.where(good, weight_b * less, value)
+        a, fa, no_a = np.where(good, at, a), np.where(good, value, fa), no_a & ~good
+        b, fb, no_b = np.where(good, b, at), np.where(good, fb, value), no_b & good
+        side = np.where(good, np.int8(1), np.int8(-1))
+        gap = b - a
+        if np.count_nonzero(gap > within) <= effort.left * gap.size:
+            break
+        at = np.where(
+            gap > np.maximum(stalled, _CLOSE), 0.5 * (a + b), _between(a, weight_a, b, weight_b, within)
+        )
+        stalled, last = 0.5 * last, gap
+        if no_a.any() or no_b.any():
+            step = reach[min(call, len(reach) - 1)]
+            at = np.where(no_b, np.minimum(a + step, top), np.where(no_a, np.maximum(b - step, bottom), at))
+    found = np.where(no_a | no_b, a, _between(a, fa, b, fb, 0.0)) if effort.guess else a
+    fits = b > bottom
+    return np.where(a >= top, high, np.where(fits, np.exp(found), low)), fits
 
 
-def _crossing(low: Array, high: Array) -> Array:
-    """Where a straight line between the scores of the two ends is zero, away from the ends."""
-    return np.asarray(np.minimum(np.maximum(low / np.maximum(low - high, 1e-12), 0.02), 0.98))
+def _ladder(score: Score, bottom: Array, top: Array) -> tuple[Array, Array, Array, Array]:
+    """(a, its score, b, its score): neighbouring loads between which the score turns negative; both are the
+    bottom where none fits, the top where all do.
+    """
+    share = np.linspace(0.0, 1.0, _RUNGS[0])[:, None]
+    x = bottom + share * (top - bottom)
+    value = np.maximum(score(np.exp(x)), -_DEEP)
+    for rungs in _RUNGS[1:]:
+        a, fa, b, fb = _turn(x, value)
+        share = np.arange(1.0, rungs + 1.0)[:, None] / (rungs + 1.0)
+        between = a + share * (b - a)
+        x = np.concatenate((a, between, b), axis=-2)
+        value = np.concatenate((fa, np.maximum(score(np.exp(between)), -_DEEP), fb), axis=-2)
+    return _turn(x, value)
+
+
+def _turn(x: Array, value: Array) -> tuple[Array, Array, Array, Array]:
+    """The last rung that fits before the first that does not, and that one."""
+    bad = ~(value >= 0.0)
+    first = np.where(bad.any(axis=-2), bad.argmax(axis=-2), bad.shape[-2])[..., None, :]
+    at = np.minimum(np.maximum(first - 1, 0), bad.shape[-2] - 1)
+    after = np.minimum(first, bad.shape[-2] - 1)
+    parts = [np.take_along_axis(of, index, axis=-2) for index in (at, after) for of in (x, value)]
+    return parts[0], parts[1], parts[2], parts[3]
+
+
+def _between(a: Array, fa: Array, b: Array, fb: Array, within: float) -> Array:
+    """Where a straight line between the scores of the two ends is zero, half of `within` away from both."""
+    gap = b - a
+    least = np.minimum(0.5 * within, 0.5 * gap)
+    share = np.where(gap > _WIDE, 0.5, fa / np.maximum(fa - fb, 1e-30))
+    return np.asarray(a + np.minimum(np.maximum(share * gap, least), gap - least))
 
 
 def meet(value: Callable[[Array], Array], target: Array, low: Array, high: Array) -> Array:

@@ -8,13 +8,11 @@ from numpy.typing import NDArray
 
 from pdexplorer.steady.load import Load
 from pdexplorer.steady.pool import DecodeGrid, decode_grid
-from pdexplorer.steady.table import StepTable
+from pdexplorer.steady.table import Rows, StepTable
 
 Array = NDArray[np.float64]
 
 _LONGEST = 0.743
-_WHOLE = 1e12
-"""Prompts run whole, several a step up to the token budget."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,11 +34,16 @@ class Wire:
 class DisaggregatedDesigns:
     """What stays the same while the load varies. lone_s (classes, prefill, 1, y, x): a prompt with nothing
     beside.
+
+    A design is a pair of instances, by their rows in the tables: arrays of four axes that broadcast with the
+    cells, one axis each for all pairs in all cells, or along the cells for one pair in each.
     """
 
     load: Load
     prefill: StepTable
     decode: StepTable
+    prefill_rows: Rows
+    decode_rows: Rows
     grid: DecodeGrid
     wire: Wire
     max_batch: float
@@ -69,7 +72,12 @@ class DisaggregatedDesigns:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        return (len(self.prefill.gpus), len(self.decode.gpus), *self.cells)
+        return np.broadcast_shapes(self.prefill_rows.shape, self.decode_rows.shape, (1, 1, *self.cells))
+
+    @cached_property
+    def kv_tokens(self) -> Array:
+        """What the decode instances hold."""
+        return np.asarray(self.decode.kv_tokens[self.decode_rows])
 
     @cached_property
     def lone_mean_s(self) -> Array:
@@ -109,9 +117,13 @@ def disaggregated_designs(
     prefill_batch_tokens: float,
     max_batch: float,
     first_token_from_decode: bool,
+    prefill_rows: Rows,
+    decode_rows: Rows,
 ) -> DisaggregatedDesigns:
-    """Every prefill instance of one table with every decode instance of the other."""
-    lone = np.moveaxis(prefill.lone_prompt_s(load.new_tokens, load.past_tokens, _WHOLE), 1, 0)
+    """prefill_rows, decode_rows: as DisaggregatedDesigns has them."""
+    prompt, cached = load.new_tokens[:, None, None], load.past_tokens[:, None, None]
+    # Prompts run whole, and one with nothing beside it on one attention rank.
+    lone = prefill.few_prompts_s(prompt, cached, 1.0, prefill_rows)
     mean_lone = load.over(lone)
     new = load.mean_new_tokens
     middle = load.mean(load.new_tokens * (load.past_tokens + 0.5 * load.new_tokens)) / np.maximum(new, 1e-9)
@@ -122,18 +134,33 @@ def disaggregated_designs(
     fit = prefill_batch_tokens / new - 0.5 * np.maximum(1.0 - variance / (new * new), 0.0)
     fit = np.where(variance < 1e-3 * new * new, np.floor(prefill_batch_tokens / new), fit)
     prompts = np.maximum(fit, 1.0)
-    rows = []
-    for row, ranks in enumerate(prefill.ranks):
-        # The longest of m prompts is about 0.74 · ln m standard deviations above their mean.
-        longest = new + deviation * _LONGEST * np.log(np.minimum(prompts, float(ranks)))
-        each = np.maximum(np.minimum(longest, prefill_batch_tokens), prefill_batch_tokens / ranks)
-        together = np.maximum(prompts * new / each, 1.0)
-        rows.append(prefill.few_prompts_s(each, middle - 0.5 * each, together)[row] / prompts)
-    full = np.where(new >= prefill_batch_tokens, mean_lone, np.stack(rows))
-    most = np.broadcast_to(prompts, full.shape)
+    # The longest of m prompts is about 0.74 · ln m standard deviations above their mean.
+    ranks = prefill.ranks[prefill_rows]
+    longest = new + deviation * _LONGEST * np.log(np.minimum(prompts, ranks))
+    each = np.maximum(np.minimum(longest, prefill_batch_tokens), prefill_batch_tokens / ranks)
+    together = np.maximum(prompts * new / each, 1.0)
+    full = prefill.few_prompts_s(each, middle - 0.5 * each, together, prefill_rows) / prompts
+    full = np.where(new >= prefill_batch_tokens, mean_lone, full)
     return DisaggregatedDesigns(
-        load, prefill, decode, decode_grid(decode, load), wire, max_batch, first_token_from_decode,
-        lone[:, :, None], np.minimum(full, mean_lone)[:, None], most[:, None],
+        load, prefill, decode, prefill_rows, decode_rows, decode_grid(decode, load, decode_rows), wire,
+        max_batch, first_token_from_decode, lone, np.minimum(full, mean_lone),
+        np.broadcast_to(prompts, full.shape),
+    )  # fmt: skip
+
+
+def every_pair(
+    load: Load,
+    prefill: StepTable,
+    decode: StepTable,
+    wire: Wire,
+    prefill_batch_tokens: float,
+    max_batch: float,
+    first_token_from_decode: bool,
+) -> DisaggregatedDesigns:
+    """Every prefill instance of one table with every decode instance of the other, in every cell."""
+    return disaggregated_designs(
+        load, prefill, decode, wire, prefill_batch_tokens, max_batch, first_token_from_decode, prefill.every,
+        np.moveaxis(decode.every, 0, 1),
     )  # fmt: skip
 
 
@@ -143,9 +170,9 @@ def one_pair(designs: DisaggregatedDesigns, p: int, d: int) -> DisaggregatedDesi
     wire = designs.wire
     return replace(
         designs,
-        prefill=_row(designs.prefill, rows),
-        decode=_row(designs.decode, columns),
-        grid=replace(designs.grid, offset=designs.grid.offset[columns]),
+        prefill_rows=designs.prefill_rows[rows],
+        decode_rows=designs.decode_rows[:, columns],
+        grid=replace(designs.grid, offset=designs.grid.offset[:, columns]),
         wire=replace(
             wire,
             moved_bytes=wire.moved_bytes[:, :, columns],
@@ -156,7 +183,3 @@ def one_pair(designs: DisaggregatedDesigns, p: int, d: int) -> DisaggregatedDesi
         full_s=designs.full_s[rows],
         most_prompts=designs.most_prompts[rows],
     )
-
-
-def _row(table: StepTable, rows: slice) -> StepTable:
-    return replace(table, gpus=table.gpus[rows], kv_tokens=table.kv_tokens[rows], ranks=table.ranks[rows])

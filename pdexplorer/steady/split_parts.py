@@ -1,6 +1,6 @@
 """The three parts of a disaggregated fleet at a load: prefill queue, link, decode batch."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -153,15 +153,8 @@ def decode_flow(designs: DisaggregatedDesigns, in_flight: Array, instances: Arra
     """instances None: as many as the demand needs at this load, unrounded."""
     load = designs.load
     batch, active = seen_batch(in_flight, load.offline)
-    step, slope = _decode_step(designs, batch)
+    step, slope = designs.grid.at(batch)
     rate = in_flight / (designs.decode_steps * step)
     if instances is None:
         instances = np.maximum(load.rate_per_s / rate, 1.0)
     return DecodeFlow(in_flight, batch, active, step, slope, rate, spread_batch(load, in_flight, instances))
-
-
-def _decode_step(designs: DisaggregatedDesigns, batch: Array) -> tuple[Array, Array]:
-    """The grid's index has the instances in front; designs have them second."""
-    grid = designs.grid
-    turned = replace(grid, offset=np.moveaxis(grid.offset, 0, 1))
-    return turned.at(batch)

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
+Rows = NDArray[np.intp]
 StepFunction = Callable[..., Any]
 """physics.step.step_time_s or a stand-in with its arguments."""
 
@@ -46,80 +47,71 @@ class StepTable:
         """What a request costs besides its steps."""
         return float(self.overheads_s[0]) if len(self.overheads_s) else 0.0
 
-    def decode_at(self, context_tokens: Array) -> Array:
-        """Decode-only step time on the batch grid at contexts (y, x): (batch, instances, 1, y, x)."""
+    @property
+    def every(self) -> Rows:
+        """All instances, along the first axis of designs."""
+        return np.arange(len(self.gpus))[:, None, None, None]
+
+    def decode_at(self, context_tokens: Array, rows: Rows) -> Array:
+        """Decode-only step time on the batch grid at contexts (y, x): (batch, ...), of the instances in rows.
+
+        rows: indices of instances, of any shape that broadcasts with cells to four axes.
+        """
         at, part = locate(self.context_nodes, context_tokens)
         table = np.moveaxis(self.decode_s, 2, 0)  # context, instances, batch
-        value = _blend(table[at], table[at + 1], part[..., None, None])  # y, x, instances, batch
-        return np.ascontiguousarray(value.transpose(3, 2, 0, 1)[:, :, None])
+        value = _blend(table[at, rows], table[at + 1, rows], part[..., None])
+        return np.ascontiguousarray(np.moveaxis(value, -1, 0))
 
-    def past_at(self, middle_tokens: Array) -> Array:
-        """What their past adds to a step of each token count: (tokens, instances, 1, y, x).
+    def past_at(self, middle_tokens: Array, rows: Rows) -> Array:
+        """What their past adds to a step of each token count: (tokens, ...), of the instances in rows.
 
         middle_tokens (y, x) is the mean position of a prompt token; a rank's share of c tokens starts c / 2
         earlier. That holds for chunks of one prompt and for several short prompts packed into a step alike.
         """
-        count = self.prompt_nodes[:, None, None, None] / self.ranks[:, None, None]
+        count = self.prompt_nodes[:, None, None, None, None] / self.ranks[rows]
         at, part = locate(self.past_nodes, middle_tokens - 0.5 * count)
-        row = np.arange(len(self.prompt_nodes))[:, None, None, None]
-        table = self.past_s.transpose(1, 0, 2)
-        instance = np.arange(len(self.gpus))[:, None, None]
-        value = _blend(table[row, instance, at], table[row, instance, at + 1], part)
-        return np.ascontiguousarray(value[:, :, None])
+        tokens = np.arange(len(self.prompt_nodes))[:, None, None, None, None]
+        low, high = self.past_s[rows, tokens, at], self.past_s[rows, tokens, at + 1]
+        return np.ascontiguousarray(_blend(low, high, part))
 
-    def prefill_s(self, new_tokens: Array, past_tokens: Array, step_tokens: float) -> Array:
-        """Time of prompts alone, cut into steps of at most step_tokens: (instances, ...) for inputs (...).
+    def prefill_s(self, new_tokens: Array, past_tokens: Array, step_tokens: Any, rows: Rows) -> Array:
+        """Time of prompts alone, cut into steps of at most step_tokens; everything broadcasts with rows.
 
         Each whole step sees on average half the earlier ones as its past, which is exact while time is
         linear in it.
         """
         whole = np.floor(new_tokens / step_tokens * (1.0 - 1e-12))
         rest = new_tokens - whole * step_tokens
-        total = self.one_step_s(rest, past_tokens + whole * step_tokens)
+        total = self.one_step_s(rest, past_tokens + whole * step_tokens, rows)
         if np.any(whole > 0):
             middle = past_tokens + np.maximum(whole - 1.0, 0.0) * 0.5 * step_tokens
-            total = total + whole * self.one_step_s(np.full_like(middle, step_tokens), middle)
+            total = total + whole * self.one_step_s(step_tokens + 0.0 * middle, middle, rows)
         return total
 
-    def lone_prompt_s(self, new_tokens: Array, past_tokens: Array, step_tokens: float) -> Array:
-        """A prompt with nothing beside it, which runs on one attention rank: (instances, ...)."""
-        if np.all(self.ranks == 1.0):
-            return self.prefill_s(new_tokens, past_tokens, step_tokens)
-        whole = np.floor(new_tokens / step_tokens * (1.0 - 1e-12))
-        rest = new_tokens - whole * step_tokens
-        middle = past_tokens + np.maximum(whole - 1.0, 0.0) * 0.5 * step_tokens
-        last = self.few_prompts_s(rest, past_tokens + whole * step_tokens, 1.0)
-        return last + whole * self.few_prompts_s(np.full_like(middle, step_tokens), middle, 1.0)
-
-    def few_prompts_s(self, tokens: Array, past_tokens: Array, prompts: Array | float) -> Array:
-        """One prefill-only step of some prompts, each of tokens on a rank of its own: (instances, ...).
+    def few_prompts_s(self, tokens: Array, past_tokens: Array, prompts: Array | float, rows: Rows) -> Array:
+        """One prefill-only step of some prompts, each of tokens on a rank of its own.
 
         More prompts than ranks count as one on each. The step lasts as its fullest rank does; what ranks
         share, such as experts, grows with the prompts.
         """
+        ranks = self.ranks[rows]
+        spread = self.one_step_s(tokens * ranks, past_tokens, rows)
+        if np.all(ranks == 1.0):
+            return spread
         at, part = locate(self.prompt_nodes, tokens)
-        rows = []
-        for row, ranks in enumerate(self.ranks):
-            spread = self.one_step_s(tokens * ranks, past_tokens)[row]
-            if ranks > 1.0:
-                base, every = self.lone_s[row, :, 0], self.added_s[row, :, 0]
-                alone = _blend(base[at], base[at + 1], part)
-                all_at, all_part = locate(self.prompt_nodes, tokens * ranks)
-                full = _blend(every[all_at], every[all_at + 1], all_part)
-                share = np.minimum((prompts - 1.0) / (ranks - 1.0), 1.0)
-                spread = spread + (alone - full) * (1.0 - share)
-            rows.append(spread)
-        return np.stack(rows)
+        alone = _blend(self.lone_s[rows, at, 0], self.lone_s[rows, at + 1, 0], part)
+        at, part = locate(self.prompt_nodes, tokens * ranks)
+        full = _blend(self.added_s[rows, at, 0], self.added_s[rows, at + 1, 0], part)
+        share = np.minimum((prompts - 1.0) / np.maximum(ranks - 1.0, 1.0), 1.0)
+        return np.where(ranks > 1.0, spread + (alone - full) * (1.0 - share), spread)
 
-    def one_step_s(self, tokens: Array, past_tokens: Array) -> Array:
-        """One prefill-only step of tokens over a past: (instances, ...)."""
-        tokens, past_tokens = np.broadcast_arrays(tokens, past_tokens)
+    def one_step_s(self, tokens: Array, past_tokens: Array, rows: Rows) -> Array:
+        """One prefill-only step of tokens over a past."""
         at, part = locate(self.prompt_nodes, tokens)
         past, past_part = locate(self.past_nodes, past_tokens)
-        base = self.added_s[:, :, 0]
-        alone = _blend(base[:, at], base[:, at + 1], part)
-        low = _blend(self.past_s[:, at, past], self.past_s[:, at, past + 1], past_part)
-        high = _blend(self.past_s[:, at + 1, past], self.past_s[:, at + 1, past + 1], past_part)
+        alone = _blend(self.added_s[rows, at, 0], self.added_s[rows, at + 1, 0], part)
+        low = _blend(self.past_s[rows, at, past], self.past_s[rows, at, past + 1], past_part)
+        high = _blend(self.past_s[rows, at + 1, past], self.past_s[rows, at + 1, past + 1], past_part)
         return np.asarray(alone + _blend(low, high, part))
 
 

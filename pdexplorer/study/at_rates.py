@@ -9,7 +9,7 @@ from pdexplorer.catalog.catalog import Catalog
 from pdexplorer.infeasible import Infeasible
 from pdexplorer.physics.fleet import ColocatedFleet, DisaggregatedFleet
 from pdexplorer.scenario.scenario import Scenario
-from pdexplorer.steady.colocated import ColocatedDesigns, ColocatedFlow, colocated_designs, colocated_flow
+from pdexplorer.steady.colocated import ColocatedDesigns, ColocatedFlow, colocated_flow, every_design
 from pdexplorer.steady.colocated_capacity import (
     ColocatedWait,
     colocated_at,
@@ -18,7 +18,7 @@ from pdexplorer.steady.colocated_capacity import (
 )
 from pdexplorer.steady.disaggregated import DisaggregatedFlow, decode_at, disaggregated_flow
 from pdexplorer.steady.load import Load, load_of
-from pdexplorer.steady.split_designs import DisaggregatedDesigns, disaggregated_designs
+from pdexplorer.steady.split_designs import DisaggregatedDesigns, every_pair
 from pdexplorer.steady.wire import wire_of
 from pdexplorer.study.space import design_space
 from pdexplorer.study.space_of import space_of
@@ -74,7 +74,7 @@ def colocated_state(
     """scale: how many times the fleet, unrounded."""
     load = _load(scenario, rates_per_s)
     space = space_of(design_space(scenario, catalog), [fleet.instance], [], [])
-    designs = colocated_designs(
+    designs = every_design(
         load, space.colocated_table, np.array([float(fleet.chunk_tokens)]), fleet.chunking,
         float(fleet.max_batch),
     )  # fmt: skip
@@ -92,7 +92,7 @@ def colocated_at_rates(
     load, designs, flow, wait = state.load, state.designs, state.flow, state.wait
     each = rates_per_s[None, None, None, :] / (fleet.instances * scale)
     held = flow.in_flight * load.context_tokens
-    over = (flow.rate_per_s < each * _CARRIED) | (held > designs.table.kv_tokens[0])
+    over = (flow.rate_per_s < each * _CARRIED) | (held > designs.kv_tokens)
     over |= flow.utilisation >= _CARRIED
     ttft = wait.mean_s + wait.after_s + wait.service_mean_s
     return _rows(rates_per_s, colocated_attainment(designs, flow, wait)[0], ttft, flow.tpot_s, over)
@@ -107,7 +107,7 @@ def disaggregated_state(
     wire = wire_of(catalog, scenario, space.prefill, space.decode, load)
     if isinstance(wire, Infeasible):
         raise ValueError(wire.text)
-    designs = disaggregated_designs(
+    designs = every_pair(
         load, space.prefill_table, space.decode_table, wire, float(fleet.prefill_batch_tokens),
         float(fleet.max_batch), fleet.first_token_from == "decode",
     )  # fmt: skip
@@ -127,7 +127,7 @@ def disaggregated_at_rates(
     each = rates_per_s[None, None, None, :] / (fleet.decode_instances * scale)
     decode = flow.decode
     over = (decode.rate_per_s < each * _CARRIED) | (
-        decode.in_flight * load.context_tokens > designs.decode.kv_tokens[0]
+        decode.in_flight * load.context_tokens > designs.kv_tokens
     )
     over = over | (flow.prefill.utilisation >= _CARRIED) | (flow.link.busy >= _CARRIED)
     ttft = flow.wait_s + flow.after_s + load.over(np.broadcast_to(flow.service_s, _wide(load, each)))

@@ -1,14 +1,22 @@
 """Settings that can vary over the cells of one vectorised evaluation, and what the page calls them."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
 
 from pdexplorer.catalog.catalog import Catalog
 from pdexplorer.scenario.scenario import Scenario
 from pdexplorer.steady.load import LOAD_AXES
 from pdexplorer.steady.wire import WIRE_AXES
 
+Array = NDArray[np.float64]
+
 VECTOR_AXES = (*LOAD_AXES, *WIRE_AXES)
+PRICE = "money.usd_per_hour."
+"""Prefix of the price of an accelerator."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +53,16 @@ AXES = {
 }
 
 
+def axis_of(key: str, catalog: Catalog) -> Axis:
+    """ValueError where it cannot vary over cells."""
+    if key in AXES:
+        return AXES[key]
+    if key.startswith(PRICE) and key.removeprefix(PRICE) in catalog.accelerators:
+        return Axis(key, 0.05, 50.0, "$/h")
+    allowed = ", ".join((*VECTOR_AXES, f"{PRICE}ACCELERATOR"))
+    raise ValueError(f"map axis = {key!r} must be one of {allowed}")
+
+
 def current(scenario: Scenario, catalog: Catalog, key: str) -> float | None:
     """The scenario's value of a setting; None where it is off (no limit) or has no number."""
     if key == "network.nic_gbit_per_s" and scenario.network.nic_gbit_per_s is None:
@@ -56,3 +74,12 @@ def current(scenario: Scenario, catalog: Catalog, key: str) -> float | None:
     block, field = key.split(".")
     value = getattr(getattr(scenario, block), field)
     return None if value is None else float(value)
+
+
+def prices_of(axes: Mapping[str, Array]) -> dict[str, Array]:
+    """Those of the axes that are prices, by accelerator, over cells (y, x)."""
+    return {
+        key.removeprefix(PRICE): np.atleast_2d(values)
+        for key, values in axes.items()
+        if key.startswith(PRICE)
+    }

@@ -7,18 +7,10 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from pdexplorer.steady.load import load_of, single_precision
 from pdexplorer.study import words
 from pdexplorer.study.axes import AXES, Axis, current
-from pdexplorer.study.nearby import nearby_costs
-from pdexplorer.study.score import (
-    MANY_CELLS,
-    colocated_cost,
-    disaggregated_cost,
-    gain_of,
-    score_colocated,
-    score_disaggregated,
-)
+from pdexplorer.study.nearby import all_designs, hats, near_designs
+from pdexplorer.study.score import gain_of
 from pdexplorer.study.space import Space
 from pdexplorer.verdict import BreakEven
 
@@ -35,24 +27,15 @@ SLIDERS = (
 )
 _SCAN = 9
 _FINE = 4
-_SCAN_ITERATIONS = 7
 _CLASSES = 6
 
 
-def gains(
-    space: Space, axes: Mapping[str, Array], per_dollar: bool, iterations: int = 10, points: int = 8
-) -> Array:
+def gains(space: Space, axes: Mapping[str, Array], per_dollar: bool, points: int = 8) -> Array:
     """Gain of splitting at unrounded scale over cells: the disaggregated goodput per cost over the
-    colocated one.
+    colocated one, of the best of all designs in each.
     """
-    load = single_precision(load_of(space.scenario, axes, points))
-    space = space.single_precision
-    shape = np.broadcast_shapes((1, 1), *(value.shape for value in axes.values()))
-    if shape[0] * shape[1] > MANY_CELLS:
-        return gain_of(*nearby_costs(space, load, axes, per_dollar, iterations, points))
-    colocated = colocated_cost(space, score_colocated(space, load, iterations), per_dollar)
-    split = disaggregated_cost(space, score_disaggregated(space, load, axes, iterations), per_dollar)
-    return gain_of(*np.broadcast_arrays(colocated, split))
+    found = all_designs(space.single_precision, axes, per_dollar, points)
+    return gain_of(*np.broadcast_arrays(*found.costs))
 
 
 def break_evens(
@@ -64,29 +47,40 @@ def break_evens(
     so that whole instances shift the flip as they shift the decision.
     """
     scenario, catalog = space.scenario, space.catalog
-    keys = _sliders(space)
-    at = {key: current(scenario, catalog, key) for key in keys}
-    scans = {key: _values(AXES[key], value) for key, value in at.items() if value is not None}
-    base = {key: value for key, value in at.items() if value is not None}
-    found = _scan(space, scans, base, per_dollar)
-    fine: dict[str, Array] = {}
-    for key, values in scans.items():
-        found[key] = found[key] * shift(values, found[key], base[key], anchor)
-        bracket = _nearest(values, found[key], base[key], thresholds, AXES[key])
-        if bracket is not None:
-            low, high = values[bracket[0]], values[bracket[0] + 1]
-            fine[key] = _between(low, high, _FINE, AXES[key])
-    finer = _scan(space, fine, base, per_dollar) if fine else {}
-    results = []
-    for key, values in scans.items():
-        axis = AXES[key]
-        if key in fine:
-            scale = _shift_of(values, found[key], fine[key], finer[key])
-            values, gain = fine[key], finer[key] * scale
-        else:
-            gain = found[key]
-        results.append(break_even(axis, values, gain, base[key], thresholds))
-    return tuple(results)
+    space = space.single_precision
+    at = {key: current(scenario, catalog, key) for key in _sliders(space)}
+    own = {key: value for key, value in at.items() if value is not None}
+    axes = [AXES[key] for key in own]
+    values = np.stack([_values(axis, own[axis.key]) for axis in axes])
+    known = all_designs(space, _scans(space, own, axes, values), per_dollar, _CLASSES)
+    gain = np.array(np.broadcast_to(gain_of(*np.broadcast_arrays(*known.costs)), values.shape))
+    scale = np.array(
+        [shift(x, y, own[axis.key], anchor) for x, y, axis in zip(values, gain, axes, strict=True)]
+    )
+    gain *= scale[:, None]
+    turns = {
+        row: turn[0]
+        for row, axis in enumerate(axes)
+        if (turn := _nearest(values[row], gain[row], own[axis.key], thresholds, axis)) is not None
+    }
+    lines = {axis.key: (values[row], gain[row]) for row, axis in enumerate(axes)}
+    if turns:
+        rows, left = np.array(list(turns)), np.array(list(turns.values()))
+        turning, ends = [axes[row] for row in rows], left[:, None] + np.arange(2)
+        pairs = zip(values[rows[:, None], ends], turning, strict=True)
+        inner = np.stack([_between(low, high, _FINE, axis)[1:-1] for (low, high), axis in pairs])
+        finer = near_designs(
+            space, _scans(space, own, turning, inner), per_dollar, _CLASSES,
+            known.cells(rows[:, None], ends, values.shape), np.eye(len(rows)),
+            hats(np.linspace(0.0, 1.0, _FINE)[1:-1], 2),
+        )  # fmt: skip
+        found_there = np.broadcast_to(gain_of(*np.broadcast_arrays(*finer.costs)), inner.shape)
+        for axis, row, k, x, y in zip(turning, rows, left, inner, found_there, strict=True):
+            lines[axis.key] = (
+                np.insert(values[row, k : k + 2], 1, x),
+                np.insert(gain[row, k : k + 2], 1, y * scale[row]),
+            )
+    return tuple(break_even(axis, *lines[axis.key], own[axis.key], thresholds) for axis in axes)
 
 
 def _sliders(space: Space) -> tuple[str, ...]:
@@ -104,43 +98,28 @@ def _sliders(space: Space) -> tuple[str, ...]:
 def _values(axis: Axis, own: float) -> Array:
     """The scan, with the scenario's own value among it."""
     values = _between(min(axis.low, own), max(axis.high, own), _SCAN, axis)
-    return np.unique(np.append(values, own))
+    return np.sort(np.append(values, own))
 
 
 def _between(low: float, high: float, count: int, axis: Axis) -> Array:
     return np.geomspace(low, high, count) if axis.scale == "log" else np.linspace(low, high, count)
 
 
-def _scan(
-    space: Space, scans: Mapping[str, Array], base: Mapping[str, float], per_dollar: bool
-) -> dict[str, Array]:
-    """Every slider's values in one row of cells, the others held."""
-    sizes = [len(values) for values in scans.values()]
-    edges = np.concatenate(([0], np.cumsum(sizes)))
-    axes = {}
-    for index, (key, values) in enumerate(scans.items()):
-        row = np.full((1, int(edges[-1])), base[key])
-        row[0, edges[index] : edges[index + 1]] = values
-        axes[key] = row
-    if "workload.prefix_hit_fraction" in axes and space.scenario.workload.warm_fraction < 1.0:
-        axes["workload.prefix_hit_fraction"] = np.minimum(
-            axes["workload.prefix_hit_fraction"], space.scenario.workload.warm_fraction
-        )
-    gain = np.broadcast_to(gains(space, axes, per_dollar, _SCAN_ITERATIONS, _CLASSES), (1, int(edges[-1])))[0]
-    return {key: gain[edges[i] : edges[i + 1]].copy() for i, key in enumerate(scans)}
+def _scans(space: Space, own: Mapping[str, float], axes: Sequence[Axis], values: Array) -> dict[str, Array]:
+    """Cells (axis, value): along each row one setting varies, and the others stay."""
+    cells = {key: np.full(values.shape, value) for key, value in own.items()}
+    for row, axis in enumerate(axes):
+        cells[axis.key][row] = values[row]
+    hit = "workload.prefix_hit_fraction"
+    if hit in cells:
+        cells[hit] = np.minimum(cells[hit], space.scenario.workload.warm_fraction)
+    return cells
 
 
 def shift(values: Array, gain: Array, own: float, anchor: float | None) -> float:
     here = float(gain[int(np.argmin(np.abs(values - own)))])
     usable = anchor is not None and np.isfinite(here) and here > 0.0 and np.isfinite(anchor) and anchor > 0.0
     return anchor / here if usable and anchor is not None else 1.0
-
-
-def _shift_of(values: Array, gain: Array, fine: Array, finer: Array) -> float:
-    """Keep the scale of the coarse scan, which shares its end points with the fine one."""
-    at = int(np.argmin(np.abs(values - fine[0])))
-    usable = np.isfinite(gain[at]) and np.isfinite(finer[0]) and finer[0] > 0.0 and gain[at] > 0.0
-    return float(gain[at] / finer[0]) if usable else 1.0
 
 
 def _nearest(

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from pdexplorer.infeasible import Infeasible
 from pdexplorer.physics.instance import Instance
 from pdexplorer.steady.load import Load, load_of
+from pdexplorer.steady.solve import ROUGH
 from pdexplorer.study.basis import Basis
 from pdexplorer.study.score import (
     ColocatedScore,
@@ -28,7 +29,6 @@ Array = NDArray[np.float64]
 
 _TOGETHER = 8
 """Draws of one search: pairs of pools grow with the square of their number."""
-_ITERATIONS = 10
 _CLASSES = 8
 
 
@@ -54,8 +54,8 @@ def drawn_costs(space: Space, basis: Basis, draws: Sequence[Mapping[Key, float]]
 def _together(space: Space, basis: Basis, draws: Sequence[Mapping[Key, float]], whole: bool) -> Costs:
     many = _many(space, draws)
     load = load_of(space.scenario, None, _CLASSES)
-    colocated = score_colocated(many, load, _ITERATIONS)
-    split = score_disaggregated(many, load, None, _ITERATIONS)
+    colocated = score_colocated(many, load, ROUGH)
+    split = score_disaggregated(many, load, None, ROUGH)
     none = np.full(len(draws), np.inf)
     return Costs(
         none if colocated is None else _colocated(many, colocated, basis, len(draws), whole),

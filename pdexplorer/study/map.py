@@ -9,16 +9,18 @@ from numpy.typing import NDArray
 
 from pdexplorer.catalog.catalog import Catalog, load_catalog
 from pdexplorer.scenario.scenario import Scenario
-from pdexplorer.study.axes import AXES, VECTOR_AXES
-from pdexplorer.study.break_even import gains
+from pdexplorer.study.axes import PRICE, Axis, axis_of
 from pdexplorer.study.compare import priced
 from pdexplorer.study.contours import Point, contour_lines
-from pdexplorer.study.space import design_space
+from pdexplorer.study.nearby import all_designs, hats, near_designs
+from pdexplorer.study.score import gain_of
+from pdexplorer.study.space import Space, design_space
 
 Array = NDArray[np.float64]
 
-_ITERATIONS = 8
 _CLASSES = 6
+_COARSE = 9
+"""Along an axis, cells in which every design is tried."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,52 +64,77 @@ def break_even_map(
     catalog: Catalog | None = None,
 ) -> MapResult:
     """Both designs searched in every cell. ValueError for a key that cannot be an axis."""
-    for key in (x_key, y_key):
-        if key not in VECTOR_AXES:
-            raise ValueError(f"map axis = {key!r} must be one of {', '.join(VECTOR_AXES)}")
+    catalog = (catalog or load_catalog()).with_overrides(scenario.overrides)
+    x_axis, y_axis = axis_of(x_key, catalog), axis_of(y_key, catalog)
     if x_key == y_key:
         raise ValueError(f"map axes = {x_key!r} twice; they must differ")
-    catalog = (catalog or load_catalog()).with_overrides(scenario.overrides)
-    x, y = (_axis(key, values) for key, values in ((x_key, x_values), (y_key, y_values)))
-    scenario = _with_axes_on(scenario, (x_key, y_key))
+    x, y = _cells(x_axis, x_values), _cells(y_axis, y_values)
+    scenario = _with_axes_on(scenario, {x_key: float(x[0]), y_key: float(y[0])})
     space = design_space(scenario, catalog)
     per_dollar = priced(space)
     axes = {x_key: x[None, :], y_key: y[:, None]}
-    gain = np.broadcast_to(gains(space, axes, per_dollar, _ITERATIONS, _CLASSES), (len(y), len(x)))
+    gain = _gains(space, axes, per_dollar, (len(y), len(x)))
     field = np.clip(np.log(np.clip(gain, 1e-3, 1e3)), -1.0, 1.0)
-    lines = contour_lines(_straight(x_key, x), _straight(y_key, y), field, 0.0)
-    back = [[(_bent(x_key, px), _bent(y_key, py)) for px, py in line] for line in lines]
+    lines = contour_lines(_straight(x_axis, x), _straight(y_axis, y), field, 0.0)
+    back = [[(_bent(x_axis, px), _bent(y_axis, py)) for px, py in line] for line in lines]
     return MapResult(
         x_key, y_key, x, y, gain, "goodput_per_dollar_ratio" if per_dollar else "goodput_per_gpu_ratio",
         _winner(gain), back,
     )  # fmt: skip
 
 
-def _axis(key: str, values: Sequence[float] | Array | None) -> Array:
+def _gains(space: Space, axes: Mapping[str, Array], per_dollar: bool, shape: tuple[int, int]) -> Array:
+    space = space.single_precision
+    rows, columns = (_coarse(size) for size in shape)
+    thin = {
+        key: values[rows if len(values) > 1 else slice(None)][
+            :, columns if values.shape[1] > 1 else slice(None)
+        ]
+        for key, values in axes.items()
+    }
+    known = all_designs(space, thin, per_dollar, _CLASSES)
+    if len(rows) < shape[0] or len(columns) < shape[1]:
+        down, across = (
+            hats(np.interp(np.arange(size), at, np.arange(len(at))), len(at))
+            for size, at in zip(shape, (rows, columns), strict=True)
+        )
+        known = near_designs(space, axes, per_dollar, _CLASSES, known, down, across)
+    return np.broadcast_to(gain_of(*np.broadcast_arrays(*known.costs)), shape)
+
+
+def _coarse(size: int) -> NDArray[np.intp]:
+    return np.unique(np.linspace(0, size - 1, min(size, _COARSE)).round().astype(np.intp))
+
+
+def _cells(axis: Axis, values: Sequence[float] | Array | None) -> Array:
     if values is not None:
         return np.sort(np.asarray(values, dtype=float))
-    axis = AXES[key]
-    if axis.scale == "log":
-        return np.geomspace(axis.low, axis.high, 40)
-    return np.linspace(axis.low, axis.high, 40)
+    spaced = np.geomspace if axis.scale == "log" else np.linspace
+    return np.asarray(spaced(axis.low, axis.high, 40))
 
 
-def _with_axes_on(scenario: Scenario, keys: tuple[str, str]) -> Scenario:
-    """Arrivals that use the axis: burstiness means Gamma arrivals, requests in flight a closed loop."""
+def _with_axes_on(scenario: Scenario, axes: Mapping[str, float]) -> Scenario:
+    """Settings that use the axis: burstiness means Gamma arrivals, requests in flight a closed loop, and a
+    price is known.
+    """
     arrivals: Mapping[str, str] = {"workload.burstiness": "gamma", "workload.concurrency": "closed_loop"}
-    for key in keys:
+    for key, value in axes.items():
         if key in arrivals:
             workload = scenario.workload.model_copy(update={"arrivals": arrivals[key]})
             scenario = scenario.model_copy(update={"workload": workload})
+        if key.startswith(PRICE):
+            prices = {**scenario.money.usd_per_hour, key.removeprefix(PRICE): value}
+            money = scenario.money.model_copy(update={"usd_per_hour": prices})
+            scenario = scenario.model_copy(update={"money": money})
     return scenario
 
 
-def _straight(key: str, values: Array) -> Array:
-    return np.log(values) if AXES[key].scale == "log" else values
+def _straight(axis: Axis, values: Array) -> Array:
+    return np.log(values) if axis.scale == "log" else values
 
 
-def _bent(key: str, value: float) -> float:
-    return float(np.exp(value)) if AXES[key].scale == "log" else value
+def _bent(axis: Axis, value: float) -> float:
+    return float(np.exp(value)) if axis.scale == "log" else value
 
 
 def _winner(gain: Array) -> NDArray[np.str_]:

@@ -1,130 +1,224 @@
-"""Costs of the best design of each side over a large map: all designs on a coarse grid of it, then in every
-cell only those that come close to the best there.
+"""The best design of each side over many cells: all designs on a coarse grid of them, then in every cell only
+those that come close to the best there, from a guess between the answers around it.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import fields, replace
-from typing import Any, TypeVar
+from dataclasses import dataclass, fields, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pdexplorer.infeasible import Infeasible
-from pdexplorer.steady.load import LOAD_AXES, Load, load_of, single_precision
+from pdexplorer.steady.colocated_capacity import colocated_score, in_flight_bounds
+from pdexplorer.steady.disaggregated import decode_bounds, decode_score, prefill_bounds, prefill_score
+from pdexplorer.steady.load import Load, load_of, single_precision
+from pdexplorer.steady.solve import NEARBY, ROUGH
 from pdexplorer.steady.split_designs import Wire
+from pdexplorer.study.axes import prices_of
 from pdexplorer.study.score import (
-    MANY_CELLS,
-    colocated_cost,
+    DisaggregatedScore,
+    colocated_costs,
     disaggregated_costs,
-    instance_weights,
+    pinned,
     score_colocated,
+    score_colocated_at,
     score_disaggregated,
+    score_disaggregated_at,
     wire_for,
 )
-from pdexplorer.study.space import Space, table_rows
+from pdexplorer.study.space import Space
 
 Array = NDArray[np.float64]
-Record = TypeVar("Record", Load, Wire)
+Index = NDArray[np.intp]
 
-_COARSE = 9
 _WITHIN = 1.02
-_ITERATIONS = 7
 _FAINT = 1e-3
+_UNSURE = 0.5
+"""A reserve between known cells that near zero may be either."""
+_BLOCK = 1500
+"""Searches at once: their arrays stay in the processor's cache."""
 
 
-def nearby_costs(
-    space: Space, load: Load, axes: Mapping[str, Array], per_dollar: bool, iterations: int, points: int
-) -> tuple[Array, Array]:
-    """(colocated, disaggregated) cost of the best design in every cell, (y, x); infinite where none fits.
+@dataclass(frozen=True, eq=False)
+class Known:
+    """Answers of one side over cells: shape (design, design, y, x), with 1 along an axis
+    that does not matter.
 
-    Between the coarse cells a design's cost is taken as geometric; one within 2% of the best so estimated is
-    tried, and any that fits in a corner where another does not.
+    cost: per unit rate, infinite where a design does not fit or was not tried. at: what was searched for, the
+    requests in flight on an instance that decodes and, split, the rate of one that prefills. reserve: the
+    score of a design with hardly a request, below zero where not even that fits.
     """
-    shape = np.broadcast_shapes((1, 1), *(value.shape for value in axes.values()))
-    rows, columns = (_coarse(size) for size in shape)
-    thin = {key: _thinned(value, rows, columns) for key, value in axes.items()}
-    few = single_precision(load_of(space.scenario, thin, points))
-    first, second = np.full((1, 1), np.inf), np.full((1, 1), np.inf)
-    varied = [value.shape for key, value in axes.items() if key in LOAD_AXES]
-    if np.prod(np.broadcast_shapes((1, 1), *varied)) <= MANY_CELLS:
-        first = colocated_cost(space, score_colocated(space, load, iterations), per_dollar)
-    elif (one := score_colocated(space, few, _ITERATIONS)) is not None:
-        weight = instance_weights(space, space.colocated, per_dollar)[:, None, None, None]
-        coarse = np.where(one.fits, weight / one.rate_per_s, np.inf)
-        first = np.full(_varied(coarse, shape), np.inf)
-        for (i, c), at in _pairs(coarse, rows, columns, first.shape):
-            part = replace(
-                space,
-                colocated=space.colocated[i : i + 1],
-                budgets=space.budgets[c : c + 1],
-                colocated_table=table_rows(space.colocated_table, [i]),
+
+    cost: Array
+    at: tuple[Array, ...]
+    reserve: Array
+
+    @property
+    def best(self) -> Array:
+        """Of all designs, (y, x)."""
+        return np.asarray(self.cost.min(axis=(0, 1)))
+
+    def cells(self, y: Index, x: Index, shape: tuple[int, int]) -> "Known":
+        """Only some cells, of (y, x) in all."""
+        cost, reserve, *at = (_wide(each, shape)[:, :, y, x] for each in (self.cost, self.reserve, *self.at))
+        return Known(cost, tuple(at), reserve)
+
+
+@dataclass(frozen=True, eq=False)
+class Sides:
+    """Both fleets; None where one has no instance that fits, or no network."""
+
+    colocated: Known | None
+    disaggregated: Known | None
+
+    @property
+    def costs(self) -> tuple[Array, Array]:
+        """(colocated, disaggregated) of the best design, (y, x); infinite where none fits."""
+        sides = (self.colocated, self.disaggregated)
+        one, other = (np.full((1, 1), np.inf) if side is None else side.best for side in sides)
+        return one, other
+
+    def cells(self, y: Index, x: Index, shape: tuple[int, int]) -> "Sides":
+        """Only some cells, of (y, x) in all."""
+        sides = (self.colocated, self.disaggregated)
+        one, other = (None if side is None else side.cells(y, x, shape) for side in sides)
+        return Sides(one, other)
+
+
+def all_designs(space: Space, axes: Mapping[str, Array], per_dollar: bool, points: int) -> Sides:
+    """Every design in every cell. points: classes of requests."""
+    load, prices = single_precision(load_of(space.scenario, axes, points)), prices_of(axes)
+    one = score_colocated(space, load, ROUGH)
+    split = score_disaggregated(space, load, axes, ROUGH)
+    colocated = disaggregated = None
+    if one is not None:
+        low, _ = in_flight_bounds(one.designs)
+        reserve = colocated_score(one.designs, low, pinned(space.scenario.colocated.instances, load))
+        colocated = Known(colocated_costs(space, one, per_dollar, prices), (one.in_flight,), reserve)
+    if split is not None and not isinstance(split, Infeasible):
+        costs = disaggregated_costs(space, split, per_dollar, prices)
+        in_flight = np.broadcast_to(split.decode.in_flight, costs.shape)
+        disaggregated = Known(costs, (in_flight, split.prefill_rate_per_s), _split_reserve(space, split))
+    return Sides(colocated, disaggregated)
+
+
+def _split_reserve(space: Space, split: DisaggregatedScore) -> Array:
+    """Of the pool that has less."""
+    designs, scenario = split.designs, space.scenario
+    few = pinned(scenario.prefill.instances, designs.load)
+    prefill = prefill_score(designs, prefill_bounds(designs)[0], split.decode, few)
+    decode = decode_score(designs, decode_bounds(designs)[0], pinned(scenario.decode.instances, designs.load))
+    return np.minimum(prefill, decode)
+
+
+def near_designs(
+    space: Space,
+    axes: Mapping[str, Array],
+    per_dollar: bool,
+    points: int,
+    known: Sides,
+    down: Array,
+    across: Array,
+) -> Sides:
+    """Those close to the best, in every cell. down (y, known y), across (x, known x): how much each known
+    cell weighs in it, as `hats` gives it.
+
+    Between known cells a design's cost is taken as geometric and its reserve as linear. Tried are those that
+    may fit and are within 2% of the best one that surely does.
+    """
+    load = single_precision(load_of(space.scenario, axes, points))
+    prices = prices_of(axes)
+    colocated = disaggregated = None
+    if (before := known.colocated) is not None:
+        colocated = _carried_over(before, down, across)
+        for at, (flying,) in _problems(before, colocated, down, across):
+            i, c, y, x = at
+            budgets = space.budgets[c].astype(load.weight.dtype)
+            rows = i[None, None, None]
+            one = score_colocated_at(
+                space, _cells(load, y, x), rows, budgets[None, None, None], NEARBY, flying
             )
-            found = score_colocated(part, _cells(load, at), iterations)
-            assert found is not None  # it has an instance
-            cost = np.where(found.fits, float(weight[i].item()) / found.rate_per_s, np.inf)
-            first[at] = np.minimum(first[at], cost[0, 0, 0])
-    split = score_disaggregated(space, few, thin, _ITERATIONS)
+            _enter(
+                colocated, at, colocated_costs(space, one, per_dollar, _cells_of(prices, y, x)), one.in_flight
+            )
     wire = wire_for(space, load, axes)
-    if split is not None and not isinstance(split, Infeasible) and isinstance(wire, Wire):
-        coarse = disaggregated_costs(space, split, per_dollar)
-        second = np.full(_varied(coarse, shape), np.inf)
-        for (p, d), at in _pairs(coarse, rows, columns, second.shape):
-            part = replace(
-                space,
-                prefill=space.prefill[p : p + 1],
-                decode=space.decode[d : d + 1],
-                prefill_table=table_rows(space.prefill_table, [p]),
-                decode_table=table_rows(space.decode_table, [d]),
+    if (before := known.disaggregated) is not None and isinstance(wire, Wire):
+        disaggregated = _carried_over(before, down, across)
+        for at, near in _problems(before, disaggregated, down, across):
+            p, d, y, x = at
+            first, second = p[None, None, None], d[None, None, None]
+            both = score_disaggregated_at(
+                space, _cells(load, y, x), _pairs(wire, *at), first, second, NEARBY, (near[0], near[1])
             )
-            pair = replace(
-                wire,
-                moved_bytes=wire.moved_bytes[:, :, d : d + 1],
-                egress_byte_per_s=wire.egress_byte_per_s[p : p + 1],
-                ingress_byte_per_s=wire.ingress_byte_per_s[:, d : d + 1],
-            )
-            both = score_disaggregated(part, _cells(load, at), iterations=iterations, wire=_cells(pair, at))
-            assert both is not None  # the wire was found
-            assert not isinstance(both, Infeasible)
-            second[at] = np.minimum(second[at], disaggregated_costs(part, both, per_dollar)[0, 0, 0])
-    return first, second
+            costs = disaggregated_costs(space, both, per_dollar, _cells_of(prices, y, x))
+            _enter(disaggregated, at, costs, both.decode.in_flight, both.prefill_rate_per_s)
+    return Sides(colocated, disaggregated)
 
 
-def _varied(coarse: Array, shape: tuple[int, ...]) -> tuple[int, ...]:
-    """The map's shape, with 1 along an axis that changes nothing for this side."""
-    return tuple(size if coarse.shape[2 + k] > 1 else 1 for k, size in enumerate(shape))
+def hats(at: Array, count: int) -> Array:
+    """Weights (cells, known) of linear interpolation at positions counted in known cells."""
+    return np.maximum(1.0 - np.abs(at[:, None] - np.arange(count)), 0.0)
 
 
-def _pairs(
-    coarse: Array, rows: NDArray[np.intp], columns: NDArray[np.intp], shape: tuple[int, ...]
-) -> Iterator[tuple[tuple[int, int], tuple[NDArray[np.intp], NDArray[np.intp]]]]:
-    """Each design with the cells to try it in."""
-    rows, columns = rows[: coarse.shape[2]], columns[: coarse.shape[3]]
-    top, down = _position(rows, shape[0])
-    left, right = _position(columns, shape[1])
-    cost, fits = _filled(coarse)
-    total, weight = np.zeros((*coarse.shape[:2], *shape)), np.zeros((*coarse.shape[:2], *shape))
-    for y, part_y in ((top, 1.0 - down), (np.minimum(top + 1, len(rows) - 1), down)):
-        for x, part_x in ((left, 1.0 - right), (np.minimum(left + 1, len(columns) - 1), right)):
-            share = (part_y[:, None] * part_x + 1e-6) * fits[:, :, y][:, :, :, x]
-            total += share * cost[:, :, y][:, :, :, x]
-            weight += share
-    any_fits = weight > 0.0
-    estimate = np.where(any_fits, total / np.where(any_fits, weight, 1.0), np.inf)
-    # Some corner does not fit: how far the design reaches into the cell is open.
-    edge = any_fits & (weight < 0.99)
-    inner = np.where(edge, np.inf, estimate).min(axis=(0, 1))
-    near = any_fits & (estimate <= inner + np.log(_WITHIN))
-    for i, c in np.ndindex(*coarse.shape[:2]):
-        at = np.nonzero(near[i, c])
-        if len(at[0]):
-            yield (i, c), (at[0], at[1])
+def _carried_over(before: Known, down: Array, across: Array) -> Known:
+    """What is known already, over as many cells as the side differs in."""
+    down, across = _over(before, down, across)
+    rows, columns = down.max(axis=1) == 1.0, across.max(axis=1) == 1.0
+    to = (slice(None), slice(None), *np.ix_(rows, columns))
+    of = (slice(None), slice(None), *np.ix_(down[rows].argmax(axis=1), across[columns].argmax(axis=1)))
+    shape = (*before.cost.shape[:2], len(down), len(across))
+    now = Known(
+        np.full(shape, np.inf), tuple(np.full(shape, np.nan) for _ in before.at),
+        down @ before.reserve @ across.T,
+    )  # fmt: skip
+    for values, each in zip((now.cost, *now.at), (before.cost, *before.at), strict=True):
+        values[to] = each[of]
+    return now
 
 
-def _filled(coarse: Array) -> tuple[Array, Array]:
-    """(logarithm of the cost, its weight): next to coarse cells that fit, others count with their mean a
+def _over(side: Known, down: Array, across: Array) -> tuple[Array, Array]:
+    """Weights along the axes that the side varies over."""
+    one = np.ones((1, 1))
+    return down if side.cost.shape[2] > 1 else one, across if side.cost.shape[3] > 1 else one
+
+
+def _problems(
+    before: Known, now: Known, down: Array, across: Array
+) -> Iterator[tuple[tuple[Index, ...], list[Array]]]:
+    """Designs and cells to try, in blocks: indices (design, design, y, x) and guesses at what is searched."""
+    down, across = _over(before, down, across)
+
+    def between(values: Array) -> Array:
+        return down @ values @ across.T
+
+    fits = np.isfinite(before.cost)
+    filled, weight = _filled(before.cost, fits)
+    total = between(weight)
+    estimate = np.where(total > 0.0, between(weight * filled) / np.where(total > 0.0, total, 1.0), np.inf)
+    reserve, unknown = now.reserve, np.outer(down.max(axis=1), across.max(axis=1)) < 1.0
+    best = np.where(reserve > _UNSURE, estimate, np.inf).min(axis=(0, 1))
+    where = np.nonzero((reserve > -_UNSURE) & (estimate <= best + np.log(_WITHIN)) & (total > 0.0) & unknown)
+    share = between(fits.astype(float))[where]
+    guesses = []
+    for at in before.at:
+        log = between(np.log(np.where(fits, at, 1.0)))[where]
+        guesses.append(np.where(share > 0.0, np.exp(log / np.where(share > 0.0, share, 1.0)), np.nan))
+    for start in range(0, len(where[0]), _BLOCK):
+        part = slice(start, start + _BLOCK)
+        yield tuple(index[part] for index in where), [guess[part][None, None, None] for guess in guesses]
+
+
+def _enter(known: Known, at: tuple[Index, ...], cost: Array, *found: Array) -> None:
+    known.cost[at] = cost[0, 0, 0]
+    for values, each in zip(known.at, found, strict=True):
+        values[at] = each[0, 0, 0]
+
+
+def _filled(coarse: Array, fits: NDArray[np.bool_]) -> tuple[Array, Array]:
+    """(logarithm of the cost, its weight): next to known cells that fit, others count with their mean a
     little, for the limit lies between.
     """
-    fits = np.isfinite(coarse)
     cost = np.log(np.where(fits, coarse, 1.0))
     high, wide = coarse.shape[2:]
     weight, total = np.zeros(coarse.shape), np.zeros(coarse.shape)
@@ -138,31 +232,38 @@ def _filled(coarse: Array) -> tuple[Array, Array]:
     return np.where(fits, cost, total / np.where(near, weight, 1.0)), np.where(fits, 1.0, _FAINT * near)
 
 
-def _coarse(size: int) -> NDArray[np.intp]:
-    return np.unique(np.linspace(0, size - 1, min(size, _COARSE)).round().astype(np.intp))
+def _pairs(wire: Wire, p: Index, d: Index, y: Index, x: Index) -> Wire:
+    """The network of one pair in each cell, in one row."""
+    return replace(
+        wire,
+        moved_bytes=_at(wire.moved_bytes, d, y, x)[:, 0][:, None, None, None],
+        egress_byte_per_s=_at(wire.egress_byte_per_s[:, 0], p, y, x)[None, None, None],
+        ingress_byte_per_s=_at(wire.ingress_byte_per_s[0], d, y, x)[None, None, None],
+        latency_s=_at(wire.latency_s, y, x)[None],
+    )
 
 
-def _position(nodes: NDArray[np.intp], size: int) -> tuple[NDArray[np.intp], Array]:
-    """The node below each index of an axis, and how far it is to the next."""
-    index = np.arange(size)
-    at = np.clip(np.searchsorted(nodes, index, side="right") - 1, 0, max(len(nodes) - 2, 0))
-    if len(nodes) < 2:
-        return at, np.zeros(size)
-    return at, (index - nodes[at]) / (nodes[at + 1] - nodes[at])
-
-
-def _thinned(values: Array, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> Array:
-    picked = values[rows] if values.shape[0] > 1 else values
-    return picked[:, columns] if values.shape[1] > 1 else picked
-
-
-def _cells(record: Record, at: tuple[NDArray[np.intp], NDArray[np.intp]]) -> Record:
+def _cells(load: Load, y: Index, x: Index) -> Load:
     """Those cells of a map in one row."""
     changed: dict[str, Any] = {}
-    for field in fields(record):
-        value = getattr(record, field.name)
+    for field in fields(load):
+        value = getattr(load, field.name)
         if isinstance(value, np.ndarray) and value.ndim >= 2:
-            y = at[0] if value.shape[-2] > 1 else np.zeros(1, dtype=np.intp)
-            x = at[1] if value.shape[-1] > 1 else np.zeros(1, dtype=np.intp)
-            changed[field.name] = np.ascontiguousarray(value[..., y, x][..., None, :])
-    return replace(record, **changed)
+            changed[field.name] = np.ascontiguousarray(_at(value, y, x)[..., None, :])
+    return replace(load, **changed)
+
+
+def _cells_of(prices: Mapping[str, Array], y: Index, x: Index) -> dict[str, Array]:
+    return {name: _at(values, y, x)[None] for name, values in prices.items()}
+
+
+def _wide(values: Array, shape: tuple[int, int]) -> Array:
+    return np.broadcast_to(values, (*values.shape[:2], *shape))
+
+
+def _at(values: Array, *index: Index) -> Array:
+    """The last axes read at indices; an axis of length 1 does not vary."""
+    sizes = values.shape[-len(index) :]
+    varied = (i if size > 1 else np.zeros_like(i) for i, size in zip(index, sizes, strict=True))
+    at: tuple[Any, ...] = (..., *varied)
+    return np.asarray(values[at])

@@ -14,6 +14,7 @@ from pdexplorer.physics.instance import Instance, resolve_instance
 from pdexplorer.scenario.fleet_block import Pool
 from pdexplorer.scenario.scenario import Scenario
 from pdexplorer.steady.load import load_of
+from pdexplorer.steady.solve import ROUGH
 from pdexplorer.study.pair_words import role_text
 from pdexplorer.study.score import network_weights, score_disaggregated
 from pdexplorer.study.space import TENSOR_PARALLEL, Space, design_space
@@ -25,7 +26,6 @@ FURTHER_PREFILL_FORMATS = ("nvfp4",)
 """KV is the same whatever the weights' format, so a prefill pool may use fp4 units before fp8 decode."""
 
 SECONDS_PER_HOUR = 3600.0
-_ITERATIONS = 8
 _CLASSES = 8
 
 
@@ -118,7 +118,7 @@ def _instances(
 
 def _scored(scenario: Scenario, space: Space) -> list[PairRow]:
     load = load_of(scenario, None, _CLASSES)
-    score = score_disaggregated(space, load, None, _ITERATIONS)
+    score = score_disaggregated(space, load, None, ROUGH)
     if score is None or isinstance(score, Infeasible):
         return []
     inputs, outputs = float(load.mean_input_tokens.item()), float(load.mean(load.output_tokens).item())

@@ -10,24 +10,19 @@ from pdexplorer.infeasible import Infeasible
 from pdexplorer.metrics.money import price_of
 from pdexplorer.physics.instance import Instance
 from pdexplorer.physics.transfer import nics_of
-from pdexplorer.steady.colocated import ColocatedDesigns, colocated_designs, colocated_flow, one_design
+from pdexplorer.steady.colocated import ColocatedDesigns, colocated_designs, colocated_flow
 from pdexplorer.steady.colocated_capacity import colocated_capacity
 from pdexplorer.steady.disaggregated import decode_capacity, prefill_capacity
 from pdexplorer.steady.load import Load, single_precision
-from pdexplorer.steady.split_designs import (
-    DisaggregatedDesigns,
-    Wire,
-    disaggregated_designs,
-    one_pair,
-)
+from pdexplorer.steady.solve import EXACT, Effort
+from pdexplorer.steady.split_designs import DisaggregatedDesigns, Wire, disaggregated_designs
 from pdexplorer.steady.split_parts import DecodeFlow, decode_flow
+from pdexplorer.steady.table import Rows
 from pdexplorer.steady.wire import wire_of
 from pdexplorer.study.space import Space
 
 Array = NDArray[np.float64]
-
-MANY_CELLS = 400
-"""Maps beyond this size go design by design."""
+Prices = Mapping[str, Array] | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,58 +46,66 @@ class DisaggregatedScore:
     fits: NDArray[np.bool_]
 
 
-def score_colocated(space: Space, load: Load, iterations: int = 12) -> ColocatedScore | None:
-    """None where no instance fits."""
+def score_colocated(
+    space: Space, load: Load, effort: Effort = EXACT, near: Array | None = None
+) -> ColocatedScore | None:
+    """Every design in every cell; None where no instance fits. near: a guess at the requests in flight."""
     if not space.colocated:
         return None
+    budgets = space.budgets.astype(load.weight.dtype)[None, :, None, None]
+    return score_colocated_at(space, load, space.colocated_table.every, budgets, effort, near)
+
+
+def score_colocated_at(
+    space: Space, load: Load, rows: Rows, budgets: Array, effort: Effort = EXACT, near: Array | None = None
+) -> ColocatedScore:
+    """The designs of those rows and budgets, as ColocatedDesigns has them."""
     pool, engine = space.scenario.colocated, space.scenario.engine
-    table = space.colocated_table
-    budgets = space.budgets.astype(load.weight.dtype)
-    designs = colocated_designs(load, table, budgets, engine.chunking, float(pool.max_batch))
-    pinned = _pinned(pool.instances, load)
-    if _cells(designs.shape) <= MANY_CELLS:
-        in_flight, fits = colocated_capacity(designs, pinned, iterations)
-        return ColocatedScore(designs, in_flight, fits, colocated_flow(designs, in_flight).rate_per_s)
-    in_flight = np.ones(designs.shape, dtype=budgets.dtype)
-    rate, fits = np.ones_like(in_flight), np.zeros(designs.shape, dtype=bool)
-    for i, c in np.ndindex(*designs.shape[:2]):
-        # One design at a time keeps its arrays in the processor's cache.
-        one, at = one_design(designs, i, c), (slice(i, i + 1), slice(c, c + 1))
-        in_flight[at], fits[at] = colocated_capacity(one, pinned, iterations)
-        rate[at] = colocated_flow(one, in_flight[at]).rate_per_s
-    return ColocatedScore(designs, in_flight, fits, rate)
+    designs = colocated_designs(
+        load, space.colocated_table, rows, budgets, engine.chunking, float(pool.max_batch)
+    )
+    in_flight, fits = colocated_capacity(designs, pinned(pool.instances, load), effort, near)
+    return ColocatedScore(designs, in_flight, fits, colocated_flow(designs, in_flight).rate_per_s)
 
 
 def score_disaggregated(
     space: Space,
     load: Load,
     axes: Mapping[str, Array] | None = None,
-    iterations: int = 12,
-    wire: Wire | None = None,
+    effort: Effort = EXACT,
+    near: tuple[Array, Array] | None = None,
 ) -> DisaggregatedScore | Infeasible | None:
-    """None where a pool has no instance that fits. wire: where the caller knows it."""
-    if not space.prefill or not space.decode:
-        return None
+    """Every pair in every cell; None where a pool has no instance that fits. near: guesses at the requests in
+    flight of a decode instance and at the rate of a prefill instance.
+    """
+    wire = wire_for(space, load, axes)
+    if not isinstance(wire, Wire):
+        return wire
+    rows = space.prefill_table.every, np.moveaxis(space.decode_table.every, 0, 1)
+    return score_disaggregated_at(space, load, wire, *rows, effort, near)
+
+
+def score_disaggregated_at(
+    space: Space,
+    load: Load,
+    wire: Wire,
+    prefill_rows: Rows,
+    decode_rows: Rows,
+    effort: Effort = EXACT,
+    near: tuple[Array, Array] | None = None,
+) -> DisaggregatedScore:
+    """The pairs of those rows, as DisaggregatedDesigns has them; wire: theirs."""
     scenario = space.scenario
-    found = wire_for(space, load, axes) if wire is None else wire
-    if not isinstance(found, Wire):
-        return found
-    wire = found
     designs = disaggregated_designs(
         load, space.prefill_table, space.decode_table, wire, float(scenario.engine.prefill_batch_tokens),
-        float(scenario.decode.max_batch), scenario.network.first_token_from == "decode",
+        float(scenario.decode.max_batch), scenario.network.first_token_from == "decode", prefill_rows,
+        decode_rows,
     )  # fmt: skip
-    many, few = _pinned(scenario.decode.instances, load), _pinned(scenario.prefill.instances, load)
-    in_flight, decode_fits = decode_capacity(designs, many, iterations)
+    many, few = pinned(scenario.decode.instances, load), pinned(scenario.prefill.instances, load)
+    flying, rate_near = near or (None, None)
+    in_flight, decode_fits = decode_capacity(designs, many, effort, flying)
     decode = decode_flow(designs, in_flight, many)
-    if _cells(designs.shape) <= MANY_CELLS:
-        rate, fits = prefill_capacity(designs, decode, few, iterations)
-        return DisaggregatedScore(designs, decode, decode_fits, rate, fits & decode_fits)
-    rate, fits = np.ones(designs.shape, dtype=in_flight.dtype), np.zeros(designs.shape, dtype=bool)
-    for p, d in np.ndindex(*designs.shape[:2]):
-        one, at = one_pair(designs, p, d), (slice(p, p + 1), slice(d, d + 1))
-        flow = decode_flow(one, in_flight[:, at[1]], many)
-        rate[at], fits[at] = prefill_capacity(one, flow, few, iterations)
+    rate, fits = prefill_capacity(designs, decode, few, effort, rate_near)
     return DisaggregatedScore(designs, decode, decode_fits, rate, fits & decode_fits)
 
 
@@ -116,21 +119,35 @@ def wire_for(space: Space, load: Load, axes: Mapping[str, Array] | None = None) 
     return single_precision(wire)
 
 
-def _pinned(instances: int | None, load: Load) -> Array | None:
+def pinned(instances: int | None, load: Load) -> Array | None:
+    """A number of instances that is given, in the designs' shape."""
     return None if instances is None else np.full((1, 1, 1, 1), float(instances), dtype=load.weight.dtype)
 
 
-def _cells(shape: tuple[int, ...]) -> int:
-    return shape[2] * shape[3]
+def instance_weights(
+    space: Space,
+    instances: tuple[Instance, ...],
+    per_dollar: bool,
+    prices: Prices = None,
+) -> Array:
+    """What one instance costs: USD per hour, or GPUs where that is what is compared.
 
-
-def instance_weights(space: Space, instances: tuple[Instance, ...], per_dollar: bool) -> Array:
-    """What one instance costs: USD per hour, or GPUs where that is what is compared."""
+    prices: of an accelerator in USD per hour over cells (y, x), where they vary; the result then has cells
+    too.
+    """
     if not per_dollar:
         return np.array([float(instance.gpus) for instance in instances])
-    money = space.scenario.money
-    prices = [price_of(instance.accelerator, money).usd_per_hour or 0.0 for instance in instances]
-    return np.array([price * instance.gpus for price, instance in zip(prices, instances, strict=True)])
+    money, given = space.scenario.money, prices or {}
+    names = [instance.accelerator.id for instance in instances]
+    each = [
+        given[name] if name in given else price_of(instance.accelerator, money).usd_per_hour or 0.0
+        for name, instance in zip(names, instances, strict=True)
+    ]
+    gpus = np.array([float(instance.gpus) for instance in instances])
+    if not given:
+        return np.asarray(np.array(each) * gpus)
+    over_cells = np.broadcast_arrays(*(np.atleast_2d(np.asarray(price, float)) for price in each))
+    return np.asarray(np.stack(over_cells) * gpus[:, None, None])
 
 
 def network_weights(space: Space, instances: tuple[Instance, ...], per_dollar: bool) -> Array:
@@ -144,26 +161,33 @@ def network_weights(space: Space, instances: tuple[Instance, ...], per_dollar: b
     )
 
 
+def colocated_costs(space: Space, score: ColocatedScore, per_dollar: bool, prices: Prices = None) -> Array:
+    """Cost per unit rate of every design at its best unrounded scale, in the designs' shape; infinite where
+    one does not fit.
+    """
+    weight = _of_rows(instance_weights(space, space.colocated, per_dollar, prices), score.designs.rows)
+    return np.where(score.fits, weight / score.rate_per_s, np.inf)
+
+
 def colocated_cost(space: Space, score: ColocatedScore | None, per_dollar: bool) -> Array:
-    """Cost per unit rate of the best fleet at its best unrounded scale, (y, x); infinite where none fits."""
+    """The best design's, (y, x); infinite where none fits."""
     if score is None:
         return np.full((1, 1), np.inf)
-    weight = instance_weights(space, space.colocated, per_dollar)[:, None, None, None]
-    return np.asarray(np.where(score.fits, weight / score.rate_per_s, np.inf).min(axis=(0, 1)))
+    return np.asarray(colocated_costs(space, score, per_dollar).min(axis=(0, 1)))
 
 
-def disaggregated_costs(space: Space, score: DisaggregatedScore, per_dollar: bool) -> Array:
+def disaggregated_costs(
+    space: Space, score: DisaggregatedScore, per_dollar: bool, prices: Prices = None
+) -> Array:
     """Cost per unit rate of every pair, (prefill, decode, y, x); pools in the ratio that wastes neither,
     or as pinned.
     """
-    scenario = space.scenario
-    prefill = instance_weights(space, space.prefill, per_dollar) + network_weights(
-        space, space.prefill, per_dollar
+    scenario, designs = space.scenario, score.designs
+    p, d = (
+        _of_rows(instance_weights(space, pool, per_dollar, prices), rows)
+        + _of_rows(network_weights(space, pool, per_dollar), rows)
+        for pool, rows in ((space.prefill, designs.prefill_rows), (space.decode, designs.decode_rows))
     )
-    decode = instance_weights(space, space.decode, per_dollar) + network_weights(
-        space, space.decode, per_dollar
-    )
-    p, d = prefill[:, None, None, None], decode[None, :, None, None]
     n_p, n_d = scenario.prefill.instances, scenario.decode.instances
     if n_p is not None and n_d is not None:
         carried = np.minimum(n_p * score.prefill_rate_per_s, n_d * score.decode.rate_per_s)
@@ -171,6 +195,14 @@ def disaggregated_costs(space: Space, score: DisaggregatedScore, per_dollar: boo
     else:
         cost = p / score.prefill_rate_per_s + d / score.decode.rate_per_s
     return np.where(score.fits, cost, np.inf)
+
+
+def _of_rows(weights: Array, rows: Rows) -> Array:
+    """Weights (instances,) or (instances, y, x) of the instances in rows."""
+    if weights.ndim == 1:
+        return np.asarray(weights[rows])
+    y, x = np.arange(weights.shape[1])[:, None], np.arange(weights.shape[2])
+    return np.asarray(weights[rows, y, x])
 
 
 def disaggregated_cost(

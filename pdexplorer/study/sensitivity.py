@@ -121,7 +121,7 @@ def _scan(
         row = np.full((1, width), own[key])
         row[0, 1 + 2 * index : 3 + 2 * index] = ends
         axes[key] = row
-    gain = np.broadcast_to(gains(space, axes, dollars, 12, 16), (1, width))[0]
+    gain = np.broadcast_to(gains(space, axes, dollars, 16), (1, width))[0]
     pairs = gain[1:].reshape(-1, 2)
     return float(gain[0]), {
         key: (_number(low), _number(high)) for key, (low, high) in zip(tried, pairs, strict=True)
@@ -139,7 +139,7 @@ def _kernels(space: Space, dollars: bool) -> list[SensitivityRow]:
         for sign in (-1.0, 1.0):
             factors: dict[Key, float] = {key: float(np.exp(-sign * spread[key])) for key in keys}
             moved = mapped(space, lambda i, f=factors: with_factors(i, f))  # type: ignore[misc]
-            ends.append(_number(float(gains(moved, {}, dollars, 12, 16).item())))
+            ends.append(_number(float(gains(moved, {}, dollars, 16).item())))
         rows.append(
             SensitivityRow(
                 f"efficiency.{device}.{side}",
@@ -165,7 +165,7 @@ def _prices(scenario: Scenario, space: Space, catalog: Catalog) -> list[Sensitiv
             prices = {**scenario.money.usd_per_hour, device: value}
             money = scenario.money.model_copy(update={"usd_per_hour": prices})
             changed = replace(space, scenario=scenario.model_copy(update={"money": money}))
-            ends.append(_number(float(gains(changed, {}, True, 12, 16).item())))
+            ends.append(_number(float(gains(changed, {}, True, 16).item())))
         key = f"money.usd_per_hour.{device}"
         low, high = price / STEP_RATIO, price * STEP_RATIO
         rows.append(

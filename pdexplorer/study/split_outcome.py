@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pdexplorer.steady.disaggregated import DisaggregatedFlow, decode_at, decode_memory, disaggregated_flow
-from pdexplorer.steady.solve import balanced, largest, meet
+from pdexplorer.steady.solve import largest, meet, misses_score
 from pdexplorer.steady.split_designs import DisaggregatedDesigns
 from pdexplorer.steady.split_parts import decode_flow
 
@@ -54,7 +54,7 @@ def fleet_holds(
     carried = flow.decode.rate_per_s * n_d
     if load.concurrency is not None:
         carried = carried * residence_s(designs, flow)
-    room = flow.decode.in_flight * load.context_tokens <= designs.decode.kv_tokens[0]
+    room = flow.decode.in_flight * load.context_tokens <= designs.kv_tokens
     busy = np.maximum(flow.link.busy, flow.prefill.utilisation)
     held = (carried >= demand * (1.0 - 1e-6)) & (flow.attained >= load.percentile_fraction - 1e-6)
     return np.asarray(np.broadcast_to(held & room & (busy < 0.999), n_p.shape)[0, 0, 0])
@@ -82,11 +82,11 @@ def fleet_capacities(
         flow = disaggregated_flow(designs, decode.rate_per_s * n_d / n_p, n_p, decode)
         busy = np.maximum(flow.link.busy, flow.prefill.utilisation)
         room = np.minimum(0.999 - busy, -decode_memory(designs, in_flight, n_d))
-        return balanced(flow.attained, designs.load.percentile_fraction, room)
+        return misses_score(flow.attained, designs.load.percentile_fraction, room)
 
     least = np.minimum(1e-3, 1e-3 * designs.load.mean_decode_steps)
     low, high = np.broadcast_to(least, n_d.shape), np.full(n_d.shape, designs.max_batch)
-    in_flight, fits = largest(score, low, high, 24)
+    in_flight, fits = largest(score, low, high)
     carried = decode_flow(designs, in_flight, n_d).rate_per_s * n_d
     return np.asarray(np.where(fits, carried, 0.0)[0, 0, 0])
 

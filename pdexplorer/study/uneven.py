@@ -52,11 +52,10 @@ def with_uneven(space: Space, score: DisaggregatedScore) -> DisaggregatedScore:
         count = np.maximum(load.rate_per_s / flow.rate_per_s, 1.0) if n_d is None else n_d
         memory = decode_memory(designs, in_flight, np.broadcast_to(count, in_flight.shape))
         link = _INGRESS_BUSY - flow.rate_per_s * designs.moved_mean_bytes / designs.wire.ingress_byte_per_s
-        later = np.broadcast_to(decode_tpot(designs, flow, 0.0), (len(load.weight), *designs.shape))
-        return np.minimum(np.minimum(-memory, link), load.over(later) - needed)
+        return np.minimum(np.minimum(-memory, link), load.over(decode_tpot(designs, flow, 0.0)) - needed)
 
     low, high = np.full(designs.shape, 1e-3), np.full(designs.shape, designs.max_batch)
-    found, able = largest(room, low, high, 16)
+    found, able = largest(room, low, high)
     decode = decode_flow(designs, np.where(tried, found, score.decode.in_flight), n_d)
     rate, fits = prefill_capacity(designs, decode, n_p)
     return replace(

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from pdexplorer.scenario.scenario import Scenario
-from pdexplorer.steady.colocated import ColocatedDesigns, colocated_designs, colocated_flow
+from pdexplorer.steady.colocated import ColocatedDesigns, colocated_flow, every_design
 from pdexplorer.steady.colocated_capacity import colocated_at, colocated_capacity, colocated_wait
 from pdexplorer.steady.load import load_of
 from tests.steady.engine import DECODE_S, PER_TOKEN_S, table
@@ -15,7 +15,7 @@ FIXED = {"input_distribution": "fixed", "output_distribution": "fixed"}
 def _designs(policy: str = "chunked", budget: float = 1024, **workload: object) -> ColocatedDesigns:
     values = {"input_tokens": 4000, "output_tokens": 201, **FIXED, **workload}
     load = load_of(Scenario.model_validate({"workload": values}))
-    return colocated_designs(load, table(), np.array([budget]), policy, 256.0)
+    return every_design(load, table(), np.array([budget]), policy, 256.0)
 
 
 def _full(designs: ColocatedDesigns, in_flight: float):  # type: ignore[no-untyped-def]
@@ -55,7 +55,7 @@ def test_capacity_holds_the_limits_and_falls_with_them() -> None:
         load = load_of(
             Scenario.model_validate({"slo": {"tpot_ms": tpot_ms}, "workload": {"rate_per_s": 1.0}})
         )
-        designs = colocated_designs(load, table(), np.array([512.0, 2048.0]), "chunked", 256.0)
+        designs = every_design(load, table(), np.array([512.0, 2048.0]), "chunked", 256.0)
         in_flight, fits = colocated_capacity(designs)
         rates.append(float(np.where(fits, colocated_flow(designs, in_flight).rate_per_s, 0.0).max()))
     assert rates[0] < rates[1] < rates[2]
@@ -67,7 +67,7 @@ def test_memory_limits_the_batch() -> None:
     )
     load = load_of(scenario)
     context = load.context_tokens.item()
-    designs = colocated_designs(load, table(kv_tokens=10 * context), np.array([2048.0]), "chunked", 256.0)
+    designs = every_design(load, table(kv_tokens=10 * context), np.array([2048.0]), "chunked", 256.0)
     in_flight, fits = colocated_capacity(designs)
     assert fits.all()
     assert in_flight.item() < 10.0

@@ -4,7 +4,7 @@ import pytest
 from pdexplorer.scenario.scenario import Scenario
 from pdexplorer.steady.disaggregated import decode_at, decode_capacity, disaggregated_flow, prefill_capacity
 from pdexplorer.steady.load import Load, load_of
-from pdexplorer.steady.split_designs import DisaggregatedDesigns, Wire, disaggregated_designs
+from pdexplorer.steady.split_designs import DisaggregatedDesigns, Wire, every_pair
 from pdexplorer.steady.split_parts import decode_flow, prefill_flow
 from tests.steady.engine import DECODE_S, PER_TOKEN_S, table
 
@@ -22,9 +22,7 @@ def _designs(
 ) -> DisaggregatedDesigns:
     workload = {"input_tokens": 4000, "output_tokens": 201, "input_distribution": "fixed", **values}
     load = load_of(Scenario.model_validate({"workload": workload}))
-    return disaggregated_designs(
-        load, table(), table(), _wire(load, byte_per_s, overlap), batch_tokens, 256.0, True
-    )
+    return every_pair(load, table(), table(), _wire(load, byte_per_s, overlap), batch_tokens, 256.0, True)
 
 
 def _ttft(designs: DisaggregatedDesigns, rate: float, prefill: float, decode: float) -> float:

@@ -36,7 +36,7 @@ def test_map_agrees_with_the_same_cells_asked_one_by_one() -> None:
                 "workload.input_tokens": np.array([[tokens]]),
                 "network.nic_gbit_per_s": np.array([[speed]]),
             }
-            alone = float(gains(space, axes, True, 8, 6).item())
+            alone = float(gains(space, axes, True, 6).item())
             assert result.gain[row, column] == pytest.approx(alone, rel=1e-3)
 
 
@@ -64,7 +64,22 @@ def test_a_large_map_finds_what_all_designs_in_all_cells_give() -> None:
     space = design_space(scenario, catalog)
     for row in (3, 11, 18):
         axes = {"workload.input_tokens": x[None, :], "slo.tpot_ms": y[row : row + 1, None]}
-        alone = gains(space, axes, True, 8, 6)[0]
+        alone = gains(space, axes, True, 6)[0]
         assert np.array_equal(np.isfinite(large[row]) & (large[row] > 0), np.isfinite(alone) & (alone > 0))
         both = np.isfinite(alone) & (alone > 0)
-        assert np.median(np.abs(large[row] / alone - 1.0)[both]) < 0.01
+        assert np.median(np.abs(large[row][both] / alone[both] - 1.0)) < 0.01
+
+
+def test_a_price_may_vary_and_changes_no_step() -> None:
+    scenario = load_presets()["rtx_pro_5000_h20"].scenario
+    key, prices = "money.usd_per_hour.rtx_pro_5000_48", np.array([0.5, 1.0, 2.0])
+    gain = break_even_map(scenario, x_key=key, y_key="slo.tpot_ms", x_values=prices, y_values=[30, 60]).gain
+    for column, price in enumerate(prices):
+        money = scenario.money.model_copy(
+            update={"usd_per_hour": {**scenario.money.usd_per_hour, "rtx_pro_5000_48": price}}
+        )
+        space = design_space(scenario.model_copy(update={"money": money}), load_catalog())
+        alone = gains(space, {"slo.tpot_ms": np.array([[30.0], [60.0]])}, True, 6)[:, 0]
+        assert gain[:, column] == pytest.approx(alone, rel=1e-3)
+    with pytest.raises(ValueError, match=r"usd_per_hour\.ACCELERATOR"):
+        break_even_map(scenario, x_key="money.usd_per_hour.nothing")
