@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pdexplorer.cli.lists import print_table
+from pdexplorer.study.words import shape_text
 
 Answer = Mapping[str, Any]
 _WIDTH = 100
@@ -123,10 +124,13 @@ def _busy(utilisation: Answer | None) -> str:
 
 def _design(design: Mapping[str, Any]) -> str:
     if "accelerator" in design:
-        return f"{design['accelerator']} TP{design['tp']}, chunks {design['chunk_tokens']:,}"
+        shape = shape_text(design["tp"], design["pp"])
+        return f"{design['accelerator']} {shape}, chunks {design['chunk_tokens']:,}"
     if "prefill" in design:
-        pools = [f"{design[role]} TP{design[f'{role}_tp']}" for role in ("prefill", "decode")]
-        return " > ".join(pools)
+        shapes = {
+            role: shape_text(design[f"{role}_tp"], design[f"{role}_pp"]) for role in ("prefill", "decode")
+        }
+        return " > ".join(f"{design[role]} {shape}" for role, shape in shapes.items())
     return "-"
 
 

@@ -11,6 +11,9 @@ from pdexplorer.study.words import number
 
 _TRANSFER = """--kv-transfer-config '{"kv_connector":"NixlConnector","kv_role":"kv_both"}'"""
 _MINUTES = 10
+Design = Mapping[str, Any]
+"""tp, pp and weight_format of an instance."""
+
 _FEWEST, _MOST = 500, 20_000
 
 
@@ -37,7 +40,7 @@ def servers(report: Report) -> tuple[Servers, ...]:
         design = split["design"]
         for role in ("prefill", "decode"):
             tokens = scenario.engine.prefill_batch_tokens if role == "prefill" else 0
-            own = {"tp": design[f"{role}_tp"], "weight_format": design[f"{role}_weight_format"]}
+            own = {name: design[f"{role}_{name}"] for name in ("tp", "pp", "weight_format")}
             command = _command(scenario, role, own, tokens)
             found.append(Servers(role, int(split["instances"][role]), command))
     return tuple(found)
@@ -117,15 +120,14 @@ def _command(scenario: Scenario, role: str, design: Mapping[str, Any], tokens: i
     pool = {"colocated": scenario.colocated, "prefill": scenario.prefill, "decode": scenario.decode}[role]
     engine = scenario.colocated_engine if role == "colocated" else scenario.engine.profile
     write = {"sglang": _sglang, "trtllm": _trtllm}.get(engine, _vllm)
-    return " \\\n  ".join(
-        write(scenario, pool, role, int(design["tp"]), tokens, str(design["weight_format"]))
-    )
+    return " \\\n  ".join(write(scenario, pool, role, design, tokens))
 
 
-def _vllm(scenario: Scenario, pool: Any, role: str, tp: int, tokens: int, weights: str) -> list[str]:
+def _vllm(scenario: Scenario, pool: Any, role: str, design: Design, tokens: int) -> list[str]:
+    tp, pp, weights = design["tp"], design["pp"], design["weight_format"]
     engine = scenario.engine
     flags = [f"vllm serve MODEL --tensor-parallel-size {tp}"]
-    flags += [f"--pipeline-parallel-size {pool.pp}"] * (pool.pp > 1)
+    flags += [f"--pipeline-parallel-size {pp}"] * (pp > 1)
     flags += [f"--data-parallel-size {pool.attention_dp}"] * (pool.attention_dp > 1)
     flags += ["--enable-expert-parallel"] * (pool.ep > 1)
     sequences = math.ceil(pool.max_batch / pool.attention_dp)  # vLLM counts them per data-parallel rank
@@ -139,11 +141,12 @@ def _vllm(scenario: Scenario, pool: Any, role: str, tp: int, tokens: int, weight
     return flags
 
 
-def _sglang(scenario: Scenario, pool: Any, role: str, tp: int, tokens: int, weights: str) -> list[str]:
+def _sglang(scenario: Scenario, pool: Any, role: str, design: Design, tokens: int) -> list[str]:
+    tp, pp, weights = design["tp"], design["pp"], design["weight_format"]
     engine = scenario.engine
     flags = [f"python -m sglang.launch_server --model-path MODEL --tp-size {tp * pool.attention_dp}"]
     flags += [f"--dp-size {pool.attention_dp} --enable-dp-attention"] * (pool.attention_dp > 1)
-    flags += [f"--pp-size {pool.pp}"] * (pool.pp > 1)
+    flags += [f"--pp-size {pp}"] * (pp > 1)
     flags += [f"--ep-size {pool.ep}"] * (pool.ep > 1)
     flags.append(f"--max-running-requests {pool.max_batch} --mem-fraction-static {engine.memory_fraction:g}")
     if tokens:
@@ -157,9 +160,10 @@ def _sglang(scenario: Scenario, pool: Any, role: str, tp: int, tokens: int, weig
     return flags
 
 
-def _trtllm(scenario: Scenario, pool: Any, role: str, tp: int, tokens: int, weights: str) -> list[str]:
+def _trtllm(scenario: Scenario, pool: Any, role: str, design: Design, tokens: int) -> list[str]:
+    tp, pp = design["tp"], design["pp"]
     flags = [f"trtllm-serve MODEL --tp_size {tp * pool.attention_dp}"]
-    flags += [f"--pp_size {pool.pp}"] * (pool.pp > 1)
+    flags += [f"--pp_size {pp}"] * (pp > 1)
     flags += [f"--ep_size {pool.ep}"] * (pool.ep > 1)
     flags.append(f"--max_batch_size {pool.max_batch}")
     flags += [f"--max_num_tokens {tokens}"] * (tokens > 0)

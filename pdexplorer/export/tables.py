@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from pdexplorer.export.report import FLEETS, Report
-from pdexplorer.study.words import number, percent, seconds
+from pdexplorer.study.words import number, percent, seconds, shape_text
 from pdexplorer.texts.verdict_words import flip_label
 
 Row = tuple[str, ...]
@@ -119,9 +119,13 @@ def design_text(report: Report, design: Mapping[str, Any]) -> str:
     """One fleet's design in a few words."""
     if "accelerator" in design:
         tokens = f"{design['chunk_tokens']:,}"
-        return report.text("chunks", accelerator=design["accelerator"], tp=design["tp"], tokens=tokens)
+        shape = shape_text(design["tp"], design["pp"])
+        return report.text("chunks", accelerator=design["accelerator"], shape=shape, tokens=tokens)
     if "prefill" in design:
-        pools = [f"{design[role]} TP{design[f'{role}_tp']}" for role in ("prefill", "decode")]
+        pools = [
+            f"{design[role]} {shape_text(design[f'{role}_tp'], design[f'{role}_pp'])}"
+            for role in ("prefill", "decode")
+        ]
         return f"{pools[0]} → {pools[1]}"
     return _NONE
 

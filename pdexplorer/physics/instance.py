@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -136,9 +136,10 @@ def resolve_instance(
     attention_dp: int = 1,
     weight_format: str | None = None,
     engine_id: str | None = None,
+    clock_ratio: float = 1.0,
 ) -> Instance | Infeasible:
     """The instance a pool of the scenario describes, or the limit that keeps it from running. engine_id:
-    other than the scenario's engine.profile.
+    other than the scenario's engine.profile. clock_ratio: share of the compute rate left by a power cap.
 
     Limits: missing_figure, parallelism, memory. ValueError names an unknown id and what is allowed.
     """
@@ -157,7 +158,7 @@ def resolve_instance(
             raise ValueError(f"model.name = {scenario.model.name!r} is not one of {allowed}")
         architecture = catalog.models[scenario.model.name]
     instance = build_instance(
-        catalog.accelerators[accelerator_id],
+        at_clock(catalog.accelerators[accelerator_id], clock_ratio),
         architecture,
         Parallelism(tp=tp, pp=pp, ep=ep, attention_dp=attention_dp),
         weight_format or scenario.model.weight_format,
@@ -170,6 +171,18 @@ def resolve_instance(
         return instance
     capacity = kv_capacity_tokens(instance)
     return capacity if isinstance(capacity, Infeasible) else instance
+
+
+def at_clock(accelerator: Accelerator, ratio: float) -> Accelerator:
+    """The device with its compute units at `ratio` of their clock; memory, links and launches keep theirs.
+
+    A power cap acts so: token generation "can be run with lower power", prompts need the compute (Splitwise,
+    arXiv 2311.18677). Which clock a cap leaves differs by chip and load; who caps has to measure it.
+    """
+    if ratio == 1.0:
+        return accelerator
+    rates = {form: rate and rate * ratio for form, rate in accelerator.flop_per_s.items()}
+    return replace(accelerator, flop_per_s=rates)
 
 
 def _parallelism_problem(architecture: Architecture, parallelism: Parallelism) -> Infeasible | None:

@@ -25,7 +25,7 @@ class Pool(Block):
     tp: AutoInt = Field(
         None, ge=1, le=64, description="Tensor parallelism of attention; auto tries what fits."
     )
-    pp: int = Field(1, ge=1, le=64, description="Pipeline parallelism.")
+    pp: AutoInt = Field(1, ge=1, le=64, description="Pipeline parallelism; auto tries 1, 2 and 4.")
     ep: int = Field(
         1, ge=1, le=512, description="Expert parallelism; experts spread over the GPUs of an instance."
     )
@@ -37,6 +37,12 @@ class Pool(Block):
         None, ge=1, le=100_000, description="Number of instances; auto sizes for the load."
     )
     max_batch: int = Field(256, ge=1, le=65_536, description="Most sequences an instance decodes together.")
+    clock_ratio: float = Field(
+        1.0,
+        ge=0.1,
+        le=1,
+        description="Share of its compute rate an accelerator keeps under a power cap; memory keeps its own.",
+    )
 
 
 class ColocatedPool(Pool):

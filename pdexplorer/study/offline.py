@@ -176,15 +176,16 @@ def _pinned(scenario: Scenario, base: Evaluation) -> Scenario:
             "colocated",
             accelerator=one.instance.accelerator.id,
             tp=one.instance.parallelism.tp,
+            pp=one.instance.parallelism.pp,
             instances=one.instances,
         )
     if other is not None:
-        scenario = _changed(
-            scenario, "prefill", tp=other.prefill.parallelism.tp, instances=other.prefill_instances
+        pools = (
+            ("prefill", other.prefill.parallelism, other.prefill_instances),
+            ("decode", other.decode.parallelism, other.decode_instances),
         )
-        scenario = _changed(
-            scenario, "decode", tp=other.decode.parallelism.tp, instances=other.decode_instances
-        )
+        for pool, shape, instances in pools:
+            scenario = _changed(scenario, pool, tp=shape.tp, pp=shape.pp, instances=instances)
     return scenario
 
 

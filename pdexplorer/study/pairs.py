@@ -17,7 +17,7 @@ from pdexplorer.steady.load import load_of
 from pdexplorer.steady.solve import ROUGH
 from pdexplorer.study.pair_words import role_text
 from pdexplorer.study.score import network_weights, score_disaggregated
-from pdexplorer.study.space import TENSOR_PARALLEL, Space, design_space
+from pdexplorer.study.space import Space, design_space, shapes
 from pdexplorer.study.space_of import space_of
 
 Array = NDArray[np.float64]
@@ -102,10 +102,11 @@ def _instances(
             extra = weight_format != formats[0]
             if extra and compute_unit(catalog.accelerators[name], wanted) == "bf16":
                 continue
-            for tp in (pool.tp,) if pool.tp is not None else TENSOR_PARALLEL:
+            for tp, pp in shapes(pool):
                 instance = resolve_instance(
-                    catalog, scenario, accelerator_id=name, tp=tp, pp=pool.pp, ep=pool.ep,
+                    catalog, scenario, accelerator_id=name, tp=tp, pp=pp, ep=pool.ep,
                     attention_dp=pool.attention_dp, weight_format=weight_format,
+                    clock_ratio=pool.clock_ratio,
                 )  # fmt: skip
                 if isinstance(instance, Infeasible):
                     limits.append(instance.text)

@@ -36,7 +36,7 @@ class SizedColocated:
 def size_colocated(space: Space, score: ColocatedScore | None, load: Load, basis: Basis) -> SizedColocated:
     """Cheapest whole fleet for the demand, or the one that carries most for the budget."""
     refused = [
-        Candidate("colocated", {"accelerator": r.accelerator, "tp": r.tp}, limit=r.limit)
+        Candidate("colocated", {"accelerator": r.accelerator, "tp": r.tp, "pp": r.pp}, limit=r.limit)
         for r in space.refused
         if r.fleet == "colocated"
     ]
@@ -58,6 +58,7 @@ def size_colocated(space: Space, score: ColocatedScore | None, load: Load, basis
             design = {
                 "accelerator": instance.accelerator.id,
                 "tp": instance.parallelism.tp,
+                "pp": instance.parallelism.pp,
                 "chunk_tokens": int(budget),
             }
             if feasible[i, c]:
@@ -130,6 +131,7 @@ def outcome_at(
     design = {
         "accelerator": fleet.instance.accelerator.id,
         "tp": fleet.instance.parallelism.tp,
+        "pp": fleet.instance.parallelism.pp,
         "gpus_per_instance": fleet.instance.gpus,
         "weight_format": fleet.instance.weight_format,
         "chunk_tokens": fleet.chunk_tokens,

@@ -41,7 +41,11 @@ def size_disaggregated(
 ) -> SizedDisaggregated:
     """Cheapest whole P:D for the demand, or the one that carries most for the budget."""
     refused = [
-        Candidate("disaggregated", {r.fleet: r.accelerator, f"{r.fleet}_tp": r.tp}, limit=r.limit)
+        Candidate(
+            "disaggregated",
+            {r.fleet: r.accelerator, f"{r.fleet}_tp": r.tp, f"{r.fleet}_pp": r.pp},
+            limit=r.limit,
+        )
         for r in space.refused
         if r.fleet != "colocated"
     ]
@@ -60,8 +64,10 @@ def size_disaggregated(
             design = {
                 "prefill": prefill.accelerator.id,
                 "prefill_tp": prefill.parallelism.tp,
+                "prefill_pp": prefill.parallelism.pp,
                 "decode": decode.accelerator.id,
                 "decode_tp": decode.parallelism.tp,
+                "decode_pp": decode.parallelism.pp,
             }
             choice = choices.get((p, d))
             chosen = best is not None and (best.p, best.d) == (p, d)
@@ -169,10 +175,12 @@ def _outcome_at(
     design = {
         "prefill": fleet.prefill.accelerator.id,
         "prefill_tp": fleet.prefill.parallelism.tp,
+        "prefill_pp": fleet.prefill.parallelism.pp,
         "prefill_gpus_per_instance": fleet.prefill.gpus,
         "prefill_weight_format": fleet.prefill.weight_format,
         "decode": fleet.decode.accelerator.id,
         "decode_tp": fleet.decode.parallelism.tp,
+        "decode_pp": fleet.decode.parallelism.pp,
         "decode_gpus_per_instance": fleet.decode.gpus,
         "decode_weight_format": fleet.decode.weight_format,
         "link": fleet.path.link.id,

@@ -20,6 +20,7 @@ from pdexplorer.steady.table import StepTable, build_table
 Array = NDArray[np.float64]
 
 TENSOR_PARALLEL = (1, 2, 4, 8)
+PIPELINE_PARALLEL = (1, 2, 4)
 CHUNK_BUDGETS_TOKENS = (512, 1024, 2048, 4096, 8192, 16384)
 BATCH_BUDGETS_TOKENS = (512, 2048, 8192, 16384, 32768, 65536)
 """Of a batch job: without a latency limit a step may hold whole long prompts, as a prefill pool's do."""
@@ -32,6 +33,7 @@ class Refused:
     fleet: str
     accelerator: str
     tp: int
+    pp: int
     limit: Infeasible
 
 
@@ -76,16 +78,20 @@ def design_space(
     def found(role: str, pool: Pool, accelerators: tuple[str, ...], engine: str) -> tuple[Instance, ...]:
         instances = []
         for accelerator in accelerators:
-            for tp in (pool.tp,) if pool.tp is not None else tensor_parallel:
-                key = (accelerator, tp, pool.pp, pool.ep, pool.attention_dp, pool.weight_format, engine)
+            for tp, pp in shapes(pool, tensor_parallel):
+                key = (
+                    accelerator, tp, pp, pool.ep, pool.attention_dp, pool.weight_format, engine,
+                    pool.clock_ratio,
+                )  # fmt: skip
                 if key not in cache:
                     cache[key] = resolve_instance(
-                        catalog, scenario, accelerator_id=accelerator, tp=tp, pp=pool.pp, ep=pool.ep,
+                        catalog, scenario, accelerator_id=accelerator, tp=tp, pp=pp, ep=pool.ep,
                         attention_dp=pool.attention_dp, weight_format=pool.weight_format, engine_id=engine,
+                        clock_ratio=pool.clock_ratio,
                     )  # fmt: skip
                 instance = cache[key]
                 if isinstance(instance, Infeasible):
-                    refused.append(Refused(role, accelerator, tp, instance))
+                    refused.append(Refused(role, accelerator, tp, pp, instance))
                 else:
                     instances.append(instance)
         return tuple(instances)
@@ -108,6 +114,13 @@ def design_space(
     return Space(
         scenario, catalog, colocated, prefill, decode, np.array(budgets, dtype=float), *tables, tuple(refused)
     )
+
+
+def shapes(pool: Pool, tensor_parallel: tuple[int, ...] = TENSOR_PARALLEL) -> tuple[tuple[int, int], ...]:
+    """(tp, pp) that a pool may take: what it pins, or what is tried for auto."""
+    tps = tensor_parallel if pool.tp is None else (pool.tp,)
+    pps = PIPELINE_PARALLEL if pool.pp is None else (pool.pp,)
+    return tuple((tp, pp) for tp in tps for pp in pps)
 
 
 def accelerators_on_offer(scenario: Scenario) -> tuple[str, ...]:

@@ -37,6 +37,11 @@ def share(fraction: float) -> str:
     return f"{number(fraction * 100.0)}%"
 
 
+def shape_text(tp: int, pp: int) -> str:
+    """An instance's parallelism: TP4, or TP4 × PP2."""
+    return f"TP{tp}" if pp == 1 else f"TP{tp} × PP{pp}"
+
+
 def nothing_fits() -> Infeasible:
     return Infeasible("memory", "no instance of the accelerators on offer can hold this model")
 

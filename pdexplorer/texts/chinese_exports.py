@@ -74,7 +74,7 @@ CHINESE_EXPORTS: Mapping[str, str] = {
     "export.total": "合计",
     "export.cannot": "{fleet}做不到：{why}。",
     "export.prices": "{fleet}，价格：{note}。",
-    "export.chunks": "{accelerator} TP{tp}，分块 {tokens}",
+    "export.chunks": "{accelerator} {shape}，分块 {tokens}",
     "export.beyond": "越过盈亏点之后",
     "export.here": "当前",
     "export.there": "盈亏点",

@@ -8,6 +8,7 @@ _POOL = {
     "pp": "流水线并行（PP）",
     "ep": "专家并行（EP）",
     "attention_dp": "注意力数据并行（DP）",
+    "clock_ratio": "功耗上限下的时钟比例",
     "weight_format": "权重格式",
     "instances": "实例数",
     "max_batch": "最大批大小（序列数）",
@@ -116,9 +117,10 @@ FIELDS: Mapping[str, str] = {
 
 _POOL_HELP = {
     "tp": "注意力的张量并行度；auto 会尝试所有放得下的取值。",
-    "pp": "流水线并行度。",
+    "pp": "流水线并行度；auto 会尝试 1、2、4。",
     "ep": "专家并行度；专家分布在一个实例的各卡上。",
     "attention_dp": "一个实例内注意力的数据并行度。",
+    "clock_ratio": "在功耗上限下加速卡保留的算力比例；显存带宽不变。",
     "weight_format": "该池的权重格式；auto 取模型的格式。",
     "instances": "实例数；auto 按负载计算。",
     "max_batch": "一个实例同时解码的最大序列数。",

@@ -69,7 +69,7 @@ ENGLISH_EXPORTS: Mapping[str, str] = {
     "export.total": "Total",
     "export.cannot": "{fleet} cannot: {why}.",
     "export.prices": "{fleet}, prices: {note}.",
-    "export.chunks": "{accelerator} TP{tp}, chunks of {tokens}",
+    "export.chunks": "{accelerator} {shape}, chunks of {tokens}",
     "export.beyond": "Beyond the break-even",
     "export.here": "here",
     "export.there": "there",

@@ -8,6 +8,7 @@ _POOL = {
     "pp": "Pipeline parallelism (PP)",
     "ep": "Expert parallelism (EP)",
     "attention_dp": "Attention data parallelism (DP)",
+    "clock_ratio": "Clock under a power cap (share)",
     "weight_format": "Weight format",
     "instances": "Instances",
     "max_batch": "Max batch (sequences)",

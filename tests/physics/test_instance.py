@@ -5,6 +5,7 @@ import pytest
 from pdexplorer.catalog.catalog import load_catalog
 from pdexplorer.infeasible import Infeasible
 from pdexplorer.physics.instance import Instance, resolve_instance
+from pdexplorer.physics.step import step_time_s
 from pdexplorer.scenario.scenario import Scenario
 
 
@@ -65,3 +66,13 @@ def test_what_nobody_measured_says_so() -> None:
     measured = resolve("h100_sxm")
     assert isinstance(measured, Instance)
     assert measured.efficiency.gemm.fit.kind == "fitted"
+
+
+def test_a_power_cap_slows_prompts_and_hardly_tokens() -> None:
+    free, capped = resolve(), resolve(clock_ratio=0.6)
+    assert isinstance(free, Instance)
+    assert isinstance(capped, Instance)
+    prompt = [step_time_s(one, prefill_tokens=8192) for one in (free, capped)]
+    token = [step_time_s(one, decode_batch=16, decode_context_tokens=2000) for one in (free, capped)]
+    assert 1.3 < prompt[1] / prompt[0] < 1 / 0.6
+    assert 1.0 <= token[1] / token[0] < 1.02

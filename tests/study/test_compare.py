@@ -136,6 +136,24 @@ def test_budgets_are_kept_to(basis: str) -> None:
     assert answer.verdict.ratios.goodput == (pytest.approx(served) if basis == "equal_gpus" else None)
 
 
+def test_pipeline_stages_are_searched_where_they_are_asked_for() -> None:
+    """A model that fits no eight of these cards has to be cut by layers, and the search finds how."""
+    big = {
+        "model.name": "llama_3_1_405b", "model.weight_format": "bf16", "slo.ttft_s": "20", "slo.tpot_ms": "200",
+        "workload.rate_per_s": "0.2",
+    }  # fmt: skip
+    one, _ = apply_settings(Scenario(), big)
+    free, refused = apply_settings(one, {f"{pool}.pp": "auto" for pool in ("colocated", "prefill", "decode")})
+    assert refused == ()
+    assert not evaluate(one, with_break_even=False).colocated.feasible
+    found = evaluate(free, with_break_even=False)
+    assert found.colocated.feasible
+    assert found.disaggregated.feasible
+    assert found.colocated.design["pp"] > 1
+    assert found.colocated_fleet is not None
+    assert found.colocated_fleet.instance.parallelism.pp == found.colocated.design["pp"]
+
+
 def test_equal_gpus_are_decided_by_what_fits_into_them() -> None:
     """Eight GPUs hold two of these colocated instances or 2P + 1D, which no unrounded ratio knows."""
     box = {
