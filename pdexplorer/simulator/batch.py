@@ -46,7 +46,7 @@ class DecodeBatch:
         self.finishes: list[tuple[int, int, Sequence]] = []
         self.crossings: list[tuple[int, int, Sequence]] = []
         self.first_tokens: list[Sequence] = []  # decoding, without a token yet
-        self.last_tokens: list[list[float]] = []  # [time, sequences whose latest token came then]
+        self.last_tokens: list[tuple[float, int]] = []  # (time, sequences whose latest token came then)
         self.traced: list[Sequence] = []  # whose every token is noted
         self.end_s = -1.0  # of the last iteration
         self.preempted = False  # whether ever: then heaps may hold stale entries
@@ -69,8 +69,9 @@ class DecodeBatch:
         batch = self.size
         self.kv.grow(self.iteration, steps, batch)
         self.iteration = iteration = self.iteration + steps
-        self.context_sum += steps * batch
-        self.window_sum += steps * (batch if self.window is None else self.below_window)
+        grown = steps * batch
+        self.context_sum += grown
+        self.window_sum += grown if self.window is None else steps * self.below_window
         first_s = start_s + base_s + ramp_s
         self.end_s = now_s
         if self.traced:
@@ -80,7 +81,7 @@ class DecodeBatch:
                 sequence.token_s += [*times_s, now_s]
         gaps = self.gaps
         for since_s, sequences in self.last_tokens:
-            gaps.add(first_s - since_s, int(sequences))
+            gaps.add(first_s - since_s, sequences)
         if steps > 1:
             gaps.add_ramp(base_s + 3.0 * ramp_s, 2.0 * ramp_s, steps - 1, batch)
         if self.first_tokens:
@@ -104,7 +105,7 @@ class DecodeBatch:
                 finished.append(sequence)
         if self.preempted:
             self.drop_stale()
-        self.last_tokens = [[now_s, self.size]] if self.size else []
+        self.last_tokens = [(now_s, self.size)] if self.size else []
         return finished
 
     def join(self, sequence: Sequence, now_s: float) -> None:
@@ -139,11 +140,11 @@ class DecodeBatch:
             return
         last_tokens = self.last_tokens
         if sequence.generated == 1 and sequence.first_token_s < now_s:
-            last_tokens.append([sequence.first_token_s, 1])  # its first token came from the prefill pool
+            last_tokens.append((sequence.first_token_s, 1))  # its first token came from the prefill pool
         elif last_tokens and last_tokens[-1][0] == now_s:
-            last_tokens[-1][1] += 1
+            last_tokens[-1] = (now_s, last_tokens[-1][1] + 1)
         else:
-            last_tokens.append([now_s, 1])
+            last_tokens.append((now_s, 1))
 
     def preempt(self, victim: Sequence) -> None:
         """Out of the batch before it is through; it keeps what it generated."""
@@ -193,7 +194,7 @@ class DecodeBatch:
         else:
             since_s = victim.join_s
         victim.last_token_s = since_s
-        for group in self.last_tokens:
-            if group[0] == since_s:
-                group[1] -= 1
+        for row, (time_s, sequences) in enumerate(self.last_tokens):
+            if time_s == since_s:
+                self.last_tokens[row] = (time_s, sequences - 1)
                 return

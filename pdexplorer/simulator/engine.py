@@ -25,6 +25,8 @@ from pdexplorer.simulator.work import prefill_work
 class Engine(Residents):
     """What moves one instance on: what comes in, and its steps."""
 
+    __slots__ = ("_on_step",)
+
     def __init__(
         self,
         env: simpy.Environment,
@@ -40,8 +42,12 @@ class Engine(Residents):
 
     def submit(self, sequence: Sequence) -> None:
         """A prompt to prefill and decode here."""
-        self.waiting.append(sequence)
-        self._attend(len(self.waiting) == 1 and self._may_admit(sequence))
+        waiting = self.waiting
+        waiting.append(sequence)
+        if self.step_end is None:
+            self._wake()
+        elif self.steps > 1 and len(waiting) == 1 and self._may_admit(sequence):
+            self._shorten(self._steps_until(self.env._now))
 
     def reserve(self, sequence: Sequence, context: int) -> bool:
         """Take KV for a sequence that will come with `context` − 1 tokens of it, if there is room."""
@@ -69,15 +75,22 @@ class Engine(Residents):
     def receive(self, sequence: Sequence) -> None:
         """A reserved sequence has arrived with its KV and decodes from the next iteration on."""
         self.arrived.append(sequence)
-        self._attend(True)
+        if self.step_end is None:
+            self._wake()
+        elif self.steps > 1:
+            self._shorten(self._steps_until(self.env._now))
 
     def unreserve(self, sequence: Sequence, context: int) -> None:
         """A reserved sequence will not come; its memory is free."""
         self.kv.free += self.kv.blocks_of(context - 1)
         self.inbound -= 1
         sequence.reserved = False
-        if self.waiting:
-            self._attend(self._may_admit(self.waiting[0]))
+        if not self.waiting:
+            return
+        if self.step_end is None:
+            self._wake()
+        elif self.steps > 1 and self._may_admit(self.waiting[0]):
+            self._shorten(self._steps_until(self.env._now))
 
     def evacuate(self) -> list[Sequence]:
         """The instance dies: every sequence here, oldest first, with the tokens it got; all KV is lost."""
@@ -103,14 +116,12 @@ class Engine(Residents):
             and self.kv.admits(self.kv.blocks_of(sequence.input_tokens + sequence.generated))
         )
 
-    def _attend(self, changes_step: bool) -> None:
-        if self.step_end is None:
-            if self.eager and alone_now(self.env):
-                self._step(None)
-                return
-            self.step_end = Call(self.env, self.env.now, self._on_step, AFTER_ARRIVALS)
-        elif changes_step and self.steps > 1:
-            self._shorten(self._steps_until(self.env.now))
+    def _wake(self) -> None:
+        """Start a step where none runs: now, or once all else at this time has happened."""
+        if self.eager and alone_now(self.env):
+            self._step(None)
+        else:
+            self.step_end = Call(self.env, self.env._now, self._on_step, AFTER_ARRIVALS)
 
     def _shorten(self, steps: int) -> None:
         if steps < self.steps:
@@ -125,13 +136,16 @@ class Engine(Residents):
         if event is not self.step_end:
             return  # the stretch was cut since
         now_s = self.env._now
+        decodes = self.decodes
         if self.running:
             self._account(now_s - self.start_s)
-            if self.decoding and self.decodes.size:
-                through = self.decodes.advance(self.steps, self.start_s, self.base_s, self.ramp_s, now_s)
+            if self.decoding and decodes.size:
+                through = decodes.advance(self.steps, self.start_s, self.base_s, self.ramp_s, now_s)
                 self.decoding = False  # its blocks are counted now
-                for sequence in through:
-                    self._finished(sequence)
+                if through:
+                    self.freed = True
+                    for sequence in through:
+                        self.on_finish(sequence)
             if self.chunks:
                 self._finish_chunks(now_s)
         if self.arrived:
@@ -139,11 +153,11 @@ class Engine(Residents):
             for sequence in arrived:
                 self.inbound -= 1
                 self.admit(sequence)
-                self.decodes.join(sequence, now_s)
+                decodes.join(sequence, now_s)
         self.chunks, self.decoding = self.choose_chunks(self)
         if self.chunks:
             self._start_mixed(now_s)
-        elif self.decodes.size:
+        elif decodes.size:
             self._start_decode(now_s)
         else:
             self.running = False
@@ -175,9 +189,9 @@ class Engine(Residents):
 
     def _start_decode(self, now_s: float) -> None:
         decodes = self.decodes
-        a, full, windowed = self.timer.decode_coefficients(decodes.size)
-        growing = decodes.size if self.window is None else decodes.below_window
-        ramp = 0.5 * (full * decodes.size + windowed * growing)
+        size = decodes.size
+        a, full, windowed = self.timer.decode_coefficients(size)
+        ramp = 0.5 * (full * size + windowed * (size if self.window is None else decodes.below_window))
         first_s = a + full * decodes.context_sum + windowed * decodes.window_sum
         self.prefill_share = 0.0
         self._run(now_s, decodes.steps_ahead(), first_s - ramp, ramp)
@@ -194,9 +208,10 @@ class Engine(Residents):
         self.step_end = Call(self.env, end_s, self._on_step, AFTER_ARRIVALS)
 
     def _account(self, elapsed_s: float) -> None:
-        share = self.prefill_share
-        self.usage.prefill_busy_s += elapsed_s * share
-        self.usage.decode_busy_s += elapsed_s * (1.0 - share)
+        usage, share = self.usage, self.prefill_share
+        if share:
+            usage.prefill_busy_s += elapsed_s * share
+        usage.decode_busy_s += elapsed_s * (1.0 - share)
 
     def _finish_chunks(self, now_s: float) -> None:
         for sequence, tokens in self.chunks:
@@ -227,11 +242,8 @@ class Engine(Residents):
             self.gaps.add(now_s - sequence.last_token_s, 1)
         if sequence.generated == sequence.output_tokens:
             self.kv.free += self.kv.blocks_of(sequence.target_tokens)
-            self._finished(sequence)
+            sequence.state = LEFT
+            self.freed = True
+            self.on_finish(sequence)
         else:
             self.decodes.join(sequence, now_s)
-
-    def _finished(self, sequence: Sequence) -> None:
-        sequence.state = LEFT
-        self.freed = True
-        self.on_finish(sequence)

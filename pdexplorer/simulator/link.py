@@ -138,10 +138,14 @@ class Link:
 
     def _start(self, flow: Flow) -> None:
         ingress = self.ingresses[flow.decode]
-        self._catch_up(ingress)
+        if ingress.flows:
+            self._catch_up(ingress)
+        else:
+            ingress.since_s = self.env._now
         flow.active = True
         flow.until_bytes = ingress.moved_bytes + flow.size_bytes
-        self._push(ingress, flow)
+        self.started += 1
+        heappush(ingress.heap, (flow.until_bytes, self.started, flow))
         ingress.flows += 1
         self._share(ingress)
 
@@ -197,6 +201,8 @@ class Link:
             ingress.event = None
             ingress.moved_bytes = 0.0  # nobody to compare with: keep the digits
             ingress.heap.clear()
+            if not self.fabric_may_bind:
+                return
         self._share(ingress)
 
     def _end(self, event: Call) -> None:

@@ -22,10 +22,11 @@ Chunk = tuple[Sequence, int]
 
 def chunked(engine: "Engine") -> tuple[list[Chunk], bool]:
     """Decodes first; what is left of the budget prefills, in order of admission."""
-    due_blocks = engine.make_room() if engine.decodes.size else 0
+    decodes = engine.decodes
+    due_blocks = engine.make_room() if decodes.size else 0
     if not engine.waiting and engine.partial is None:
         return [], True
-    return _fill(engine, engine.chunk_tokens - engine.decodes.size, due_blocks), True
+    return _fill(engine, engine.chunk_tokens - decodes.size, due_blocks), True
 
 
 def prefill_first(engine: "Engine") -> tuple[list[Chunk], bool]:
@@ -98,12 +99,12 @@ def _admit_head(engine: "Engine", due_blocks: int) -> bool:
     due_blocks: what the decode batch takes in the same step. After a preemption nothing comes in: what is
     free is less than the head, preempted last, gave back.
     """
-    head = engine.waiting[0]
-    if engine.running_sequences() >= engine.max_batch:
+    head, kv = engine.waiting[0], engine.kv
+    if engine.decodes.size + engine.prefilling + engine.inbound >= engine.max_batch:
         return False
     tokens = head.input_tokens + head.generated
-    blocks = engine.kv.blocks_of(tokens)
-    if not engine.kv.admits(blocks + due_blocks):
+    blocks = -(-tokens // kv.block_tokens)
+    if not kv.admits(blocks + due_blocks):
         return False
     engine.waiting.popleft()
     if not engine.waiting:
@@ -112,9 +113,9 @@ def _admit_head(engine: "Engine", due_blocks: int) -> bool:
     head.past_tokens = head.cached_tokens
     if engine.on_admit is not None:
         # It hits what is here before its own memory pushes that out.
-        engine.kv.low = min(engine.kv.low, engine.kv.free - due_blocks)
+        kv.low = min(kv.low, kv.free - due_blocks)
         engine.on_admit(head)
-    engine.kv.take(blocks)
+    kv.take(blocks)
     head.state = PREFILLING
     engine.prefilling += 1
     engine.admit(head)

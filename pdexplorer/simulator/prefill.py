@@ -29,6 +29,27 @@ class PrefillListener(Protocol):
 class PrefillInstance:
     """State of one instance; `queue` may be shared by the pool."""
 
+    __slots__ = (
+        "_on_step",
+        "down",
+        "eager",
+        "env",
+        "free_blocks",
+        "index",
+        "listener",
+        "low_blocks",
+        "on_admit",
+        "on_release",
+        "queue",
+        "running",
+        "spec",
+        "start_s",
+        "step_event",
+        "transfers",
+        "usage",
+        "window",
+    )
+
     def __init__(
         self,
         env: simpy.Environment,

@@ -27,6 +27,45 @@ class Residents:
     leaves, on_room() after KV was freed.
     """
 
+    __slots__ = (
+        "admissions",
+        "admitted",
+        "arrived",
+        "base_s",
+        "choose_chunks",
+        "chunk_tokens",
+        "chunks",
+        "decodes",
+        "decodes_wait",
+        "decoding",
+        "eager",
+        "env",
+        "filling",
+        "freed",
+        "gaps",
+        "in_transfer",
+        "inbound",
+        "kv",
+        "kv_block_tokens",
+        "max_batch",
+        "on_admit",
+        "on_finish",
+        "on_prefilled",
+        "on_room",
+        "partial",
+        "prefill_share",
+        "prefilling",
+        "ramp_s",
+        "running",
+        "start_s",
+        "step_end",
+        "steps",
+        "timer",
+        "usage",
+        "waiting",
+        "window",
+    )
+
     def __init__(
         self,
         env: simpy.Environment,
@@ -120,8 +159,9 @@ class Residents:
         """Preempt until the next decode iteration's blocks fit; how many it will take."""
         kv, decodes = self.kv, self.decodes
         slot = decodes.iteration % kv.block_tokens
-        if kv.phase[slot] <= kv.free:
-            return kv.phase[slot]
+        due = kv.phase[slot]
+        if due <= kv.free:
+            return due
         while kv.phase[slot] > kv.free:
             victim = self.admitted.pop()
             if victim.state == DECODING or victim.state == PREFILLING:

@@ -19,9 +19,11 @@ def steps_until(elapsed_s: float, base_s: float, ramp_s: float) -> int:
         steps = int((root - base_s) / (2.0 * ramp_s)) + 1
     else:
         steps = int(elapsed_s / base_s) + 1
-    # The root may be off by one either way.
-    while steps > 1 and stretch_s(steps - 1, base_s, ramp_s) >= elapsed_s:
-        steps -= 1
-    while stretch_s(steps, base_s, ramp_s) < elapsed_s:
+    # The root may be off by one either way. (stretch_s written out: this runs at every arrival.)
+    before = steps - 1
+    while before and before * (base_s + before * ramp_s) >= elapsed_s:
+        before -= 1
+    steps = before + 1
+    while steps * (base_s + steps * ramp_s) < elapsed_s:
         steps += 1
     return steps

@@ -12,6 +12,11 @@ def prefill_work(
 
     Pairs of one sequence: Σ over its new tokens i of past + i, each capped by the window where there is one.
     """
+    if window is None and len(chunks) == 1:
+        sequence, new = chunks[0]
+        past = sequence.past_tokens
+        pairs = new * (past + 0.5 * (new + 1))
+        return new, pairs, pairs, past, past, 1
     new_tokens, pairs, read = 0, 0.0, 0.0
     for sequence, new in chunks:
         past = sequence.past_tokens
