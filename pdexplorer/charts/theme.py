@@ -45,7 +45,7 @@ def fleet_channels(fleet_texts: Mapping[str, str], dash: Sequence[int] = (6, 3))
             "fleet:N",
             title=None,
             scale=alt.Scale(domain=domain, range=list(FLEETS.values())),
-            legend=alt.Legend(orient="top"),
+            legend=alt.Legend(orient="top", symbolType="stroke"),
         ),
         "strokeDash": alt.StrokeDash(
             "fleet:N", scale=alt.Scale(domain=domain, range=[[1, 0], list(dash)]), legend=None

@@ -130,9 +130,9 @@ CHINESE_STUDIES: Mapping[str, str] = {
     "hybrid.no": "把短提示留在 Decode 侧，相对更优的纯方案没有收益。",
     "hybrid.pays": "未缓存少于 {threshold} token 的提示留在 Decode 侧：为更优纯方案的 {gain}×；{remote} 的"
     "请求发往 Prefill 池。",
-    "hybrid.threshold": "阈值（未缓存 token）",
+    "hybrid.threshold": "阈值 (token)",
     "hybrid.sent": "发往 Prefill 池",
-    "hybrid.capacity": "要求内最高负载 (req/s)",
+    "hybrid.capacity": "可承载 (req/s)",
     "hybrid.score": "每 {unit} 的 req/s",
     "hybrid.over_split": "相对 P/D 分离（×）",
     "hybrid.over_colocated": "相对同构部署（×）",

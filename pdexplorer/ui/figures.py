@@ -16,6 +16,7 @@ from pdexplorer.charts.template import to_template
 from pdexplorer.charts.theme import PARTS
 from pdexplorer.study.map import MapResult
 from pdexplorer.texts.formats import number, percent
+from pdexplorer.ui.chart import chart, dark
 from pdexplorer.ui.pick import PICKED
 from pdexplorer.ui.texts import language, plain, text
 
@@ -45,7 +46,7 @@ def cost_figure(answer: Mapping[str, Any], whys: Mapping[str, str], kind: str) -
             st.caption(f":material/info: {text('cost.none', why=plain(_money_note(answer)))}")
         return
     frame = cost_frame(costs, fleet_texts(), part_texts(), rate)
-    st.vega_lite_chart(
+    chart(
         frame,
         cost_template(currency, dark(), len(costs), language()),
         alt=_cost_alt(costs, currency, rate),
@@ -56,13 +57,12 @@ def cost_figure(answer: Mapping[str, Any], whys: Mapping[str, str], kind: str) -
 def map_figure(result: MapResult, here: tuple[float, float], height: int) -> None:
     """The break-even map with where the scenario stands; a cell can be picked, see `picked_cell`."""
     won = float(np.mean(np.asarray(result.winner, dtype=object) == "disaggregated"))
-    st.vega_lite_chart(
+    chart(
         _kept_frame(result, here),
         map_look(result, height, language()),
         alt=text("map.alt", share=percent(won), x=number(here[0]), y=number(here[1])),
         key=MAP_KEY,
-        on_select="rerun",
-        selection_mode=[PICKED],
+        picks=True,
     )
 
 
@@ -102,7 +102,7 @@ def cost_template(currency: str, is_dark: bool, bars: int, language: str) -> dic
     empty = pd.DataFrame({column: [] for column in COST_COLUMNS})
     ink = "#f2f2f5" if is_dark else "#1b1b1f"
     height = _COST_HEIGHT[bars]
-    chart = cost_bars(
+    bars_chart = cost_bars(
         empty,
         part_texts=part_texts(),
         axis_title=text("cost.axis", currency=currency),
@@ -111,7 +111,7 @@ def cost_template(currency: str, is_dark: bool, bars: int, language: str) -> dic
         legend=False,
         tooltip_titles=(text("cost.fleet"), text("cost.part"), text("cost.share")),
     )
-    return to_template(chart)
+    return to_template(bars_chart)
 
 
 @st.cache_resource(max_entries=32, show_spinner=False)
@@ -148,11 +148,6 @@ def part_texts() -> dict[str, str]:
 def winner_texts() -> dict[str, str]:
     """What a region of the map is called, by its winner."""
     return {winner: text(f"map.{winner}") for winner in (*FLEETS, "neither", "equal")}
-
-
-def dark() -> bool:
-    """Whether the reader's browser shows the page dark."""
-    return st.context.theme.type == "dark"
 
 
 def _cost_heading(currency: str, kind: str) -> str:

@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from pdexplorer.ui.chart import dark
 from pdexplorer.ui.figures import MAP_HEIGHT, MAP_HEIGHT_WITH_INTRO
 
 _MAP_HEADING = 33  # pixels above the chart
@@ -41,11 +42,12 @@ MAP_PLACES[class*="st-key-ask-"] {padding: .35rem .9rem;}
 def style(embedded: bool) -> None:
     """Tightens the first screen so that the answer fits 1280 × 800; a frame has no sidebar to open."""
     # Streamlit's own grey of captions has too little contrast for small text.
-    grey = "#bcbcc4" if st.context.theme.type == "dark" else "#54565e"
-    small = ", ".join(
-        f'[data-testid="{name}"] p' for name in ("stCaptionContainer", "stMetricDeltaDescription")
+    grey = "#bcbcc4" if dark() else "#54565e"
+    faded = ", ".join(
+        f'[data-testid="{name}"]' for name in ("stCaptionContainer", "stMetricDeltaDescription")
     )
-    readable = f"<style>{small} {{color: {grey};}}</style>"
+    small = ", ".join(f"{name} p" for name in faded.split(", "))
+    readable = f"<style>{small} {{color: {grey};}} {faded} {{opacity: 1;}}</style>"
     hide = "<style>[data-testid='stSidebar'],[data-testid='stExpandSidebarButton']{display:none}</style>"
     st.html(_COMPACT.replace("MAP_PLACES", _map_places()) + readable + (hide if embedded else ""))
 

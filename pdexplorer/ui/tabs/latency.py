@@ -13,6 +13,7 @@ from pdexplorer.study.recompute import RecomputeRow
 from pdexplorer.study.time_split import TPOT_PARTS, TTFT_PARTS, TimeRow
 from pdexplorer.texts.formats import ms_text
 from pdexplorer.ui.answer import Answered
+from pdexplorer.ui.chart import chart
 from pdexplorer.ui.pick import PICKED, offer, picked_mark
 from pdexplorer.ui.tabs.studies import table, time_study
 from pdexplorer.ui.texts import language, text
@@ -31,13 +32,12 @@ def latency_tab(answer: Answered) -> None:
         what = text(f"latency.{metric}")
         totals = ", ".join(f"{name} {ms_text(sum(parts.values()))}" for name, parts in bars)
         st.markdown(f"**{what}**")
-        st.vega_lite_chart(
+        chart(
             time_frame(bars, part_texts(metric)),
             _template(metric, language()),
             alt=text("latency.alt", what=what, parts=totals),
             key=f"chart.split.{metric}",
-            on_select="rerun",
-            selection_mode=[PICKED],
+            picks=True,
         )
         _offer_percentile(f"chart.split.{metric}", rows, answer.scenario)
     if fetches:

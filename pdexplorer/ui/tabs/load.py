@@ -12,6 +12,7 @@ from pdexplorer.scenario.scenario import Scenario
 from pdexplorer.study.regimes import ParetoRow, RegimeRow
 from pdexplorer.texts.formats import number, percent
 from pdexplorer.ui.answer import Answered
+from pdexplorer.ui.chart import chart
 from pdexplorer.ui.fields import number_text
 from pdexplorer.ui.figures import fleet_texts
 from pdexplorer.ui.pick import PICKED, offer, picked_mark
@@ -36,7 +37,7 @@ def load_tab(answer: Answered) -> None:
     st.markdown(words)
     names = fleet_texts()
     for column, curve in zip(st.columns(2), ("goodput", "attainment"), strict=True):
-        chart = f"chart.load.{curve}"
+        key = f"chart.load.{curve}"
         points = [
             (
                 row.fleet,
@@ -47,15 +48,14 @@ def load_tab(answer: Answered) -> None:
         ]
         what = text(f"load.{curve}")
         with column:
-            st.vega_lite_chart(
+            chart(
                 line_frame(points, names, found.windows),
                 _over_load(curve, language()),
                 alt=text("load.alt", what=what, said=words),
-                key=chart,
-                on_select="rerun",
-                selection_mode=[PICKED],
+                key=key,
+                picks=True,
             )
-            _offer_rate(chart, found.rows, answer.scenario)
+            _offer_rate(key, found.rows, answer.scenario)
     if front:
         st.markdown(f"**{text('load.pareto')}**")
         points = [
@@ -63,13 +63,12 @@ def load_tab(answer: Answered) -> None:
             for row in front
             if row.output_tokens_per_s_per_gpu
         ]
-        st.vega_lite_chart(
+        chart(
             line_frame(points, names),
             _pareto(language()),
             alt=text("load.pareto_alt"),
             key=_PARETO,
-            on_select="rerun",
-            selection_mode=[PICKED],
+            picks=True,
         )
         _offer_limit(front, answer.scenario)
 

@@ -10,6 +10,7 @@ from pdexplorer.charts.template import to_template
 from pdexplorer.evidence.methodology import load_accuracy, methodology_rows
 from pdexplorer.texts.formats import percent
 from pdexplorer.ui.answer import Answered
+from pdexplorer.ui.chart import chart
 from pdexplorer.ui.tabs.formulas import formulas
 from pdexplorer.ui.tabs.sources import sources
 from pdexplorer.ui.tabs.studies import table
@@ -55,7 +56,7 @@ def _accuracy() -> None:
         (row.quantity, row.measured_ms, row.predicted_ms, f"{row.model}, {row.system}, {row.engine}")
         for row in rows
     ]
-    st.vega_lite_chart(
+    chart(
         accuracy_frame(points),
         _template(language()),
         alt=text("method.accuracy_alt", count=len(points)),

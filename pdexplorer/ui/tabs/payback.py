@@ -15,6 +15,7 @@ from pdexplorer.study.payback import Payback, payback
 from pdexplorer.texts.chinese_checklist import CHECKLIST
 from pdexplorer.texts.formats import number
 from pdexplorer.ui.answer import Answered
+from pdexplorer.ui.chart import chart
 from pdexplorer.ui.figures import fleet_texts
 from pdexplorer.ui.tabs.studies import table
 from pdexplorer.ui.texts import language, text
@@ -58,7 +59,7 @@ def _money(found: Payback) -> None:
     table(rows, {once: "%.0f", monthly: "%.0f"}, height="content")
     points = [("disaggregated", float(month), usd) for month, usd in enumerate(found.cumulative_usd)]
     points += [("colocated", 0.0, 0.0), ("colocated", float(len(found.cumulative_usd) - 1), 0.0)]
-    st.vega_lite_chart(
+    chart(
         line_frame(points, fleet_texts()),
         _template(language()),
         alt=text("payback.alt", net=number(found.net_usd), years=number(found.years)),

@@ -14,6 +14,7 @@ from pdexplorer.study.sensitivity import SensitivityRow
 from pdexplorer.texts.formats import percent, ratio_text, with_unit
 from pdexplorer.texts.verdict_words import flip_label
 from pdexplorer.ui.answer import Answered
+from pdexplorer.ui.chart import chart
 from pdexplorer.ui.fields import number_text
 from pdexplorer.ui.pick import PICKED, offer, picked_mark
 from pdexplorer.ui.tabs.studies import long_study, sensitivity_study
@@ -42,13 +43,12 @@ def sensitivity_tab(answer: Answered) -> None:
         )
         for row in rows
     ]
-    st.vega_lite_chart(
+    chart(
         tornado_frame(marks, found.gain, low, high),
         _template(language()),
         alt=text("sensitivity.alt", what=marks[0][0]),
         key=_CHART,
-        on_select="rerun",
-        selection_mode=[PICKED],
+        picks=True,
     )
     _offer_value(rows, answer.scenario)
     cannot = [name for name, _, gain_low, _, gain_high in marks if gain_low is None or gain_high is None]

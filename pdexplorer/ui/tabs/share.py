@@ -1,6 +1,7 @@
 """Everything to hand on: links, a frame, live addresses, and files made only when asked for."""
 
 from collections.abc import Callable
+from typing import Literal
 
 import streamlit as st
 
@@ -19,6 +20,7 @@ from pdexplorer.ui.tabs.candidates import candidate_frame
 from pdexplorer.ui.texts import language, plain, said, text
 
 _VIEWS = ("cost", "map")
+_LONG = 110  # pixels of a block that holds more than anybody reads
 
 
 def share_tab(answer: Answered, presets: Presets) -> None:
@@ -44,7 +46,7 @@ def share_tab(answer: Answered, presets: Presets) -> None:
 
 def _links(items: ShareItems, answer: Answered) -> None:
     _copied(text("share.short"), items.short_link)
-    _copied(text("share.full"), items.full_link)
+    _copied(text("share.full"), items.full_link, height=_LONG)
     views = {view: text(f"share.view_{view}") for view in items.frames}
     view = st.segmented_control(
         text("share.frame_view"),
@@ -66,9 +68,11 @@ def _links(items: ShareItems, answer: Answered) -> None:
     _copied(text("share.markdown"), items.markdown, "markdown")
 
 
-def _copied(label: str, words: str, kind: str | None = None) -> None:
+def _copied(
+    label: str, words: str, kind: str | None = None, height: int | Literal["content"] = "content"
+) -> None:
     st.caption(label)
-    st.code(words, language=kind, wrap_lines=True)
+    st.code(words, language=kind, wrap_lines=True, height=height)
 
 
 def _files(items: ShareItems, answer: Answered) -> None:

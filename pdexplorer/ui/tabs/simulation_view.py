@@ -11,6 +11,7 @@ from pdexplorer.charts import gantt, latency, series, stalls
 from pdexplorer.charts.template import to_template
 from pdexplorer.scenario.scenario import Scenario
 from pdexplorer.texts.formats import number, percent
+from pdexplorer.ui.chart import chart
 from pdexplorer.ui.figures import fleet_texts
 from pdexplorer.ui.texts import language, text
 from pdexplorer.ui.work.replay import FleetReplay, Replay, ReplayResult
@@ -85,7 +86,7 @@ def _distribution(what: str, values_s: Mapping[str, Any], limit_s: float | None)
                 text("simulation.latency_alt_fleet", fleet=text(f"fleet.{fleet}"), p50=p50, p95=p95, p99=p99)
             )
     limit = "" if limit_s is None else text("simulation.limit", value=f"{number(limit_s * 1e3)} ms")
-    st.vega_lite_chart(
+    chart(
         latency.latency_frame(values_s, fleet_texts(), limit_s),
         _latency_template(what.lower(), limit, language()),
         alt=text("simulation.latency_alt", what=what, parts=" ".join(sentences)),
@@ -100,7 +101,7 @@ def _stalls(result: ReplayResult) -> None:
         for name, fleet in result.fleets.items()
         if fleet.itl_gaps.sum()
     )
-    st.vega_lite_chart(
+    chart(
         stalls.stall_frame({n: (f.itl_bin_s, f.itl_gaps) for n, f in result.fleets.items()}, fleet_texts()),
         _stalls_template(language()),
         alt=text("simulation.stalls_alt", worst=worst),
@@ -122,12 +123,13 @@ def _series(result: ReplayResult) -> None:
     frame = series.series_frame({n: f.series for n, f in result.fleets.items()}, fleet_texts(), panels)
     columns = st.columns(2)
     for position, (panel, words) in enumerate(panels.items()):
-        columns[position % 2].vega_lite_chart(
-            frame[frame["panel"] == words],
-            _series_template(panel, language()),
-            alt=text("simulation.over_time_alt", what=words, peaks=peaks),
-            key=f"chart.series.{panel}",
-        )
+        with columns[position % 2]:
+            chart(
+                frame[frame["panel"] == words],
+                _series_template(panel, language()),
+                alt=text("simulation.over_time_alt", what=words, peaks=peaks),
+                key=f"chart.series.{panel}",
+            )
 
 
 def _one_request(result: ReplayResult) -> None:
@@ -146,7 +148,7 @@ def _one_request(result: ReplayResult) -> None:
     said = "; ".join(
         f"{row.fleet} {row.phase_text} {number(float(str(row.length_s)))} s" for row in frame.itertuples()
     )
-    st.vega_lite_chart(
+    chart(
         frame, _gantt_template(language()), alt=text("simulation.request_alt", parts=said), key="chart.gantt"
     )
 
