@@ -113,8 +113,6 @@ def miss_cause(case_id: str) -> str:
 
 
 _CAUSES = {
-    "R003": "A prefill pool of three pipeline stages is charged its bubble on every prompt, though under "
-    "load the next prompt enters as soon as the first stage is free; without that the estimate is 1.28.",
     "R005_mii": "The catalogue has no profile of DeepSpeed-MII; today's vLLM with chunked prefill stands "
     "in, a better baseline than the one measured. The decode pool is bound by KV memory.",
     "R081": "The source ran 100 requests, twelve seconds of arrivals: no steady state, in which 64 "

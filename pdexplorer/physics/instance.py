@@ -42,6 +42,13 @@ class Parallelism:
         return self.tp * self.attention_dp * self.pp
 
     @property
+    def held_share(self) -> float:
+        """Share of a prefill step after which the next can start: the first pipeline stage is free then. The
+        step's bubble, (pp - 1) / pp of the rest, delays its own prompts and nobody else's.
+        """
+        return self.pp / (2.0 * self.pp - 1.0)
+
+    @property
     def moe_tp(self) -> int:
         """GPUs that share one expert's matrices."""
         return max(self.tp * self.attention_dp // self.ep, 1)

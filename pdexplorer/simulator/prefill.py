@@ -2,7 +2,8 @@
 budget.
 
 KV of a prompt is taken when its step starts and given back when its transfer has ended, so slow transfers
-stall prefill once memory is full.
+stall prefill once memory is full. With pipeline stages the next step starts once the first stage is free,
+while the prompts of the last one are still on their way through the others.
 """
 
 from collections import deque
@@ -30,12 +31,15 @@ class PrefillInstance:
     """State of one instance; `queue` may be shared by the pool."""
 
     __slots__ = (
+        "_on_last_stage",
         "_on_step",
         "down",
+        "duration_s",
         "eager",
         "env",
         "free_blocks",
         "index",
+        "leaving",
         "listener",
         "low_blocks",
         "on_admit",
@@ -71,10 +75,13 @@ class PrefillInstance:
         self.eager = True  # may start at once where nothing else happens at this time
         self.transfers = 0  # under way after prefill, holding KV here
         self.running: list[Sequence] = []
+        self.leaving: dict[Call, list[Sequence]] = {}  # through the first stage, not yet through the last
+        self.duration_s = 0.0
         self.step_event: Call | None = None
         self.start_s = 0.0
         self.usage = InstanceUsage()
         self._on_step = (self._step,)
+        self._on_last_stage = (self._through,)
 
     def attend(self) -> None:
         """Something came in, or KV was freed: start if no step runs."""
@@ -112,7 +119,7 @@ class PrefillInstance:
 
     def evacuate(self) -> list[Sequence]:
         """The instance dies: the prompts it was computing; whatever KV it held is lost."""
-        lost = self.running
+        lost = [*(each for batch in self.leaving.values() for each in batch), *self.running]
         self.close(self.env.now)
         self.step_event = None
         self.transfers = 0
@@ -125,6 +132,7 @@ class PrefillInstance:
         if self.running:
             self.usage.prefill_busy_s += now_s - self.start_s
             self.running = []
+        self.leaving = {}
         self.usage.enter(BUSY, now_s)
 
     def _step(self, event: Call | None) -> None:
@@ -134,12 +142,11 @@ class PrefillInstance:
         if self.running:
             self.usage.prefill_busy_s += now_s - self.start_s
             done, self.running = self.running, []
-            for sequence in done:
-                sequence.past_tokens = sequence.input_tokens
-                sequence.prefill_end_s = now_s
-                if sequence.token_s is not None:
-                    sequence.spans.append(("prefill", self.start_s, now_s))
-                self.listener.prefilled(sequence)
+            if self.spec.held_share < 1.0:
+                end_s = self.start_s + self.duration_s
+                self.leaving[Call(self.env, end_s, self._on_last_stage, AFTER_ARRIVALS)] = done
+            else:
+                self._finish(done, now_s)
         self.step_event = None
         batch = self._next_batch()
         if not batch:
@@ -148,12 +155,26 @@ class PrefillInstance:
         work = prefill_work([(each, each.input_tokens - each.past_tokens) for each in batch], self.window)
         duration_s = self.spec.timer.mixed_s(*work, 0, 0.0, 0.0)
         self.running = batch
-        self.start_s = now_s
+        self.start_s, self.duration_s = now_s, duration_s
         self.usage.enter(BUSY, now_s)
-        self.step_event = Call(self.env, now_s + duration_s, self._on_step, AFTER_ARRIVALS)
+        held_s = duration_s * self.spec.held_share
+        self.step_event = Call(self.env, now_s + held_s, self._on_step, AFTER_ARRIVALS)
         for sequence in batch:
             sequence.prefill_start_s = now_s
             self.listener.prefill_started(sequence, duration_s)
+
+    def _through(self, event: Call) -> None:
+        done = self.leaving.pop(event, None)  # None: died since
+        if done is not None:
+            self._finish(done, self.env._now)
+
+    def _finish(self, done: list[Sequence], now_s: float) -> None:
+        for sequence in done:
+            sequence.past_tokens = sequence.input_tokens
+            sequence.prefill_end_s = now_s
+            if sequence.token_s is not None:
+                sequence.spans.append(("prefill", sequence.prefill_start_s, now_s))
+            self.listener.prefilled(sequence)
 
     def _next_batch(self) -> list[Sequence]:
         batch: list[Sequence] = []

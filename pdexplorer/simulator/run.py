@@ -59,6 +59,7 @@ def simulate_disaggregated(
         kv_blocks=_kv_blocks(fleet.prefill, block_tokens),
         block_tokens=block_tokens,
         batch_tokens=fleet.prefill_batch_tokens,
+        held_share=fleet.prefill.parallelism.held_share,
     )
     decode = EngineSpec(
         timer=compile_timer(fleet.decode),

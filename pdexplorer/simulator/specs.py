@@ -46,13 +46,16 @@ class EngineSpec:
 
 @dataclass(frozen=True)
 class PrefillSpec:
-    """A pool of instances that run whole prompts, several a step up to batch_tokens new tokens."""
+    """A pool of instances that run whole prompts, several a step up to batch_tokens new tokens. held_share:
+    of a step's time, after which the next may start, as a first pipeline stage is free before the last.
+    """
 
     timer: StepTimes
     instances: int
     kv_blocks: int
     block_tokens: int = 16
     batch_tokens: int = 8192
+    held_share: float = 1.0
 
 
 @dataclass(frozen=True)

@@ -33,7 +33,8 @@ class Wire:
 @dataclass(frozen=True, eq=False)
 class DisaggregatedDesigns:
     """What stays the same while the load varies. lone_s (classes, prefill, 1, y, x): a prompt with nothing
-    beside.
+    beside; held_share: of that time, how long its instance can start no other; full_s: the same for a prompt
+    of a full step.
 
     A design is a pair of instances, by their rows in the tables: arrays of four axes that broadcast with the
     cells, one axis each for all pairs in all cells, or along the cells for one pair in each.
@@ -49,6 +50,7 @@ class DisaggregatedDesigns:
     max_batch: float
     first_token_from_decode: bool
     lone_s: Array
+    held_share: Array
     full_s: Array
     most_prompts: Array
 
@@ -141,10 +143,11 @@ def disaggregated_designs(
     together = np.maximum(prompts * new / each, 1.0)
     full = prefill.few_prompts_s(each, middle - 0.5 * each, together, prefill_rows) / prompts
     full = np.where(new >= prefill_batch_tokens, mean_lone, full)
+    held = prefill.held_share[prefill_rows]
     return DisaggregatedDesigns(
         load, prefill, decode, prefill_rows, decode_rows, decode_grid(decode, load, decode_rows), wire,
-        max_batch, first_token_from_decode, lone, np.minimum(full, mean_lone),
-        np.broadcast_to(prompts, full.shape),
+        max_batch, first_token_from_decode, lone, held,
+        np.minimum(full, mean_lone) * held, np.broadcast_to(prompts, full.shape),
     )  # fmt: skip
 
 
@@ -180,6 +183,7 @@ def one_pair(designs: DisaggregatedDesigns, p: int, d: int) -> DisaggregatedDesi
             ingress_byte_per_s=wire.ingress_byte_per_s[:, columns],
         ),
         lone_s=designs.lone_s[:, rows],
+        held_share=designs.held_share[rows],
         full_s=designs.full_s[rows],
         most_prompts=designs.most_prompts[rows],
     )

@@ -47,11 +47,13 @@ def prefill_flow(designs: DisaggregatedDesigns, rate_per_s: Array, instances: Ar
 
     A step costs a fixed part and a part per prompt. Waiting is the queue of the parts that remain when
     steps are full, plus what is left of a running step's fixed part; a prompt is done when its whole step
-    is.
+    is. With pipeline stages a step's bubble delays its own prompts and nobody else's.
     """
     load = designs.load
     lone, most = designs.lone_s, np.maximum(designs.most_prompts, 1.0)
-    one, cv2, full = designs.lone_mean_s, designs.lone_cv2, designs.full_s
+    held = designs.held_share
+    one, cv2, full = designs.lone_mean_s * held, designs.lone_cv2, designs.full_s
+    second, third = designs.lone_moments
     fixed = one - full
     utilisation = rate_per_s * full
     room = np.maximum(1.0 - utilisation, 1e-6)
@@ -73,7 +75,7 @@ def prefill_flow(designs: DisaggregatedDesigns, rate_per_s: Array, instances: Ar
         lone + (step - one) + shared,
         wait,
         share,
-        conditional_wait_cv2(utilisation, one, *designs.lone_moments),
+        conditional_wait_cv2(utilisation, one, second * held**2, third * held**3),
         prompts,
     )
 

@@ -26,7 +26,7 @@ class StepTable:
     """Seconds. Shapes: decode_s (instances, batch, context); added_s (instances, tokens, batch + 1), its
     first column without any decode, prompt tokens spread evenly over the attention ranks; lone_s the
     same with all of them on one rank; past_s (instances, tokens, past). kv_tokens, gpus, ranks,
-    overheads_s: (instances,); all instances of one role run one engine, so share their overhead.
+    held_share, overheads_s: (instances,); all instances of one role run one engine, so share their overhead.
     """
 
     batch_nodes: Array
@@ -40,6 +40,7 @@ class StepTable:
     kv_tokens: Array
     gpus: Array
     ranks: Array
+    held_share: Array
     overheads_s: Array
 
     @property
@@ -133,8 +134,8 @@ def build_table(
 ) -> StepTable:
     """Tables of all instances, which share one batch grid up to max_batch.
 
-    An instance needs .gpus, .parallelism.attention_dp, .architecture and .engine as physics.instance has
-    them.
+    An instance needs .gpus, .parallelism.attention_dp and .held_share, .architecture and .engine as
+    physics.instance has them.
     """
     ranks = [int(instance.parallelism.attention_dp) for instance in instances]
     batch_nodes = _batch_nodes(max_batch, max(ranks, default=1))
@@ -162,6 +163,7 @@ def build_table(
         np.asarray(kv_tokens, dtype=float),
         np.array([float(instance.gpus) for instance in instances]),
         np.array([float(rank) for rank in ranks]),
+        np.array([float(instance.parallelism.held_share) for instance in instances]),
         np.array([float(instance.engine.request_overhead_s) for instance in instances]),
     )
 

@@ -162,5 +162,6 @@ def table_rows(table: StepTable, rows: list[int]) -> StepTable:
         kv_tokens=table.kv_tokens[index],
         gpus=table.gpus[index],
         ranks=table.ranks[index],
+        held_share=table.held_share[index],
         overheads_s=table.overheads_s[index],
     )

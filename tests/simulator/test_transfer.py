@@ -51,6 +51,16 @@ def test_first_token_from_prefill_comes_before_the_transfer():
     assert result.itl_gaps.sum() == 3
 
 
+def test_a_pipeline_takes_the_next_prompt_before_the_last_one_is_through():
+    link = LinkSpec(0.0, 1e12, 1e12)
+    given = requests_of([0.0, 0.0], 90, 2)
+    records = run(given, link, 0.0, prefill={"batch_tokens": 90, "held_share": 0.6}).records
+    assert records["prefill_start_s"] == pytest.approx([0.0, 0.06])
+    assert records["prefill_end_s"] == pytest.approx([0.1, 0.16])
+    whole = run(given, link, 0.0, prefill={"batch_tokens": 90}).records
+    assert whole["prefill_end_s"] == pytest.approx([0.1, 0.2])
+
+
 @pytest.mark.parametrize("rate_byte_per_s", [3 * MEGABYTE, 50 * MEGABYTE])
 def test_layers_stream_under_prefill(rate_byte_per_s):
     link = LinkSpec(0.001, rate_byte_per_s, 1e12, overlap_layers=10)

@@ -12,10 +12,10 @@ PER_TOKEN_S = 1e-4
 PER_CONTEXT_S = 1e-9
 
 
-def instance(gpus: int = 1) -> Any:
+def instance(gpus: int = 1, pp: int = 1) -> Any:
     return SimpleNamespace(
         gpus=gpus,
-        parallelism=SimpleNamespace(attention_dp=1),
+        parallelism=SimpleNamespace(attention_dp=1, held_share=pp / (2.0 * pp - 1.0)),
         architecture=SimpleNamespace(index_top_k_tokens=0, window_layers=0, window_tokens=None),
         engine=SimpleNamespace(request_overhead_s=0.0),
     )
@@ -40,5 +40,5 @@ def step_time_s(
     )
 
 
-def table(count: int = 1, kv_tokens: float = 1e9, max_batch: int = 256) -> StepTable:
-    return build_table([instance()] * count, [kv_tokens] * count, max_batch, step_time_s)
+def table(count: int = 1, kv_tokens: float = 1e9, max_batch: int = 256, pp: int = 1) -> StepTable:
+    return build_table([instance(pp=pp)] * count, [kv_tokens] * count, max_batch, step_time_s)

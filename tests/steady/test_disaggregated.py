@@ -18,11 +18,13 @@ def _wire(load: Load, byte_per_s: float, overlap: bool = True) -> Wire:
 
 
 def _designs(
-    byte_per_s: float = 5e10, overlap: bool = True, batch_tokens: float = 4000, **values: object
+    byte_per_s: float = 5e10, overlap: bool = True, batch_tokens: float = 4000, pp: int = 1, **values: object
 ) -> DisaggregatedDesigns:
     workload = {"input_tokens": 4000, "output_tokens": 201, "input_distribution": "fixed", **values}
     load = load_of(Scenario.model_validate({"workload": workload}))
-    return every_pair(load, table(), table(), _wire(load, byte_per_s, overlap), batch_tokens, 256.0, True)
+    return every_pair(
+        load, table(pp=pp), table(), _wire(load, byte_per_s, overlap), batch_tokens, 256.0, True
+    )
 
 
 def _ttft(designs: DisaggregatedDesigns, rate: float, prefill: float, decode: float) -> float:
@@ -78,3 +80,16 @@ def test_capacity_holds_the_limits() -> None:
     assert carried.all()
     flow = disaggregated_flow(designs, rate, np.maximum(designs.load.rate_per_s / rate, 1.0), decode)
     assert flow.attained.item() >= 0.95
+
+
+def test_the_next_prompt_enters_a_pipeline_once_its_first_stage_is_free() -> None:
+    """Three stages hold 3/5 of the step that physics gives them; the rest delays the prompt itself only."""
+    one, three = (_designs(pp=pp) for pp in (1, 3))
+    assert np.array_equal(three.lone_s, one.lone_s)
+    assert three.full_s.item() == pytest.approx(0.6 * one.full_s.item())
+    rate = ONE / one.full_s.item()
+    slow, fast = (prefill_flow(designs, 0.7 * rate, ONE) for designs in (one, three))
+    assert fast.busy.item() == pytest.approx(0.6 * slow.busy.item())
+    service = 0.6 * (DECODE_S + 4000 * PER_TOKEN_S)
+    assert fast.wait_s.item() == pytest.approx(0.42 * service / (2 * 0.58), rel=1e-6)
+    assert np.allclose(fast.service_s, one.lone_s)
