@@ -126,7 +126,7 @@ def cost_bars(
     room = (
         alt.Chart(frame)
         .transform_filter("datum.row == 'total'")
-        .transform_calculate(edge="datum.end * 1.16")
+        .transform_calculate(edge="datum.end * 1.24")
         .mark_point(opacity=0)
         .encode(y=fleet, x=alt.X("edge:Q", title=None))
     )

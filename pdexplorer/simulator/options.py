@@ -1,5 +1,6 @@
 """How a replay is run, beside the fleet and the requests."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -49,7 +50,8 @@ class SimulationOptions:
     transfer_retries: a transfer that fails is sent again so often, then the decode side recomputes the
     prompt. scaling: pools that grow, shrink or change roles; None for fixed ones. static_batches: a colocated
     instance fills a batch, decodes all of it, and only then takes more.
-    trace_requests: request ids whose every token and step is kept.
+    trace_requests: request ids whose every token and step is kept. report: told the share of requests that
+    have left, whenever the series are sampled.
     """
 
     routing: RoutingPolicy = "least_loaded"
@@ -73,6 +75,7 @@ class SimulationOptions:
     scaling: Scaling | None = None
     static_batches: bool = False
     trace_requests: tuple[int, ...] = ()
+    report: Callable[[float], None] | None = None
 
     @property
     def plain(self) -> bool:

@@ -55,7 +55,8 @@ class Replay(ABC):
             options.trace_requests,
         )
         points = worth_sampling(options.samples, len(self.requests), instances)
-        self.sampler = Sampler(self.env, self._sample, points, self.source.last_arrival_s)
+        look = self._sample if options.report is None else self._reported
+        self.sampler = Sampler(self.env, look, points, self.source.last_arrival_s)
 
     def run(self) -> SimulationResult:
         """Replay until every request has left or the horizon is reached."""
@@ -93,6 +94,11 @@ class Replay(ABC):
     @abstractmethod
     def _sample(self) -> tuple[float, ...]:
         """Values of the series now."""
+
+    def _reported(self) -> tuple[float, ...]:
+        if self.options.report is not None:
+            self.options.report(self.left / len(self.requests))
+        return self._sample()
 
     @abstractmethod
     def _close(self, now_s: float) -> None:

@@ -6,12 +6,15 @@ ends with its input.
 
 import pickle
 import sys
+import time
 from collections.abc import Callable
 from typing import Any
 
 from pdexplorer.ui.work.mapped import Mapped, run_map
 from pdexplorer.ui.work.replay import Replay, run_replay
 from pdexplorer.ui.work.study import run_study
+
+_PACE_S = 0.2
 
 
 def main() -> None:
@@ -39,11 +42,23 @@ def main() -> None:
 def _done(task: Any, data: Any, send: Callable[..., None]) -> Any:
     if isinstance(task, Mapped):
         return run_map(task)
-
-    def report(share: float, left_s: float) -> None:
-        send("progress", share, left_s)
-
+    report = _paced(send)
     return run_replay(task, data, report) if isinstance(task, Replay) else run_study(task, report)
+
+
+def _paced(send: Callable[..., None]) -> Callable[[float], None]:
+    """Sends shares done with the seconds left, as far as the time so far tells, no oftener than anybody
+    looks.
+    """
+    started, sent = time.perf_counter(), [0.0]
+
+    def report(share: float) -> None:
+        since = time.perf_counter() - started
+        if share > 0.0 and since - sent[0] >= _PACE_S:
+            sent[0] = since
+            send("progress", share, since * (1.0 - share) / share)
+
+    return report
 
 
 if __name__ == "__main__":

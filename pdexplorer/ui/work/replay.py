@@ -1,6 +1,6 @@
 """One run of the simulator over both fleets: what to run, what comes out, and the work itself.
 
-This runs in a process of its own (see `replay_child`), so it imports nothing of the page.
+This runs in a process of its own (see `child`), so it imports nothing of the page.
 """
 
 import time
@@ -23,8 +23,6 @@ from pdexplorer.workload.requests import Requests
 
 Array = NDArray[np.float64]
 
-_PILOT_REQUESTS = 200
-_PILOT_FROM = 1000
 TIMES = (
     "arrival_s",
     "prefill_start_s",
@@ -76,13 +74,10 @@ class ReplayResult:
         return {name: fleet.outcome for name, fleet in self.fleets.items()}
 
 
-def run_replay(
-    wanted: Replay, trace: Requests | None, report: Callable[[float, float], None]
-) -> ReplayResult:
+def run_replay(wanted: Replay, trace: Requests | None, report: Callable[[float], None]) -> ReplayResult:
     """Both fleets of the scenario over the same requests. ValueError in one line where that cannot be.
 
-    trace: the requests to replay where wanted names one. report: told the share done and the seconds left,
-    as a run of the first requests predicts them.
+    trace: the requests to replay where wanted names one. report: told the share done.
     """
     scenario = Scenario.model_validate_json(wanted.scenario_json)
     evaluation = evaluate(scenario, with_break_even=False)
@@ -91,28 +86,15 @@ def run_replay(
         options = replace(options, closed_loop_concurrency=None)
     requests = trace if trace is not None else _generated(wanted, scenario)
     names = [name for name in ("colocated", "disaggregated") if _fleet(evaluation, name) is not None]
-    expected = dict.fromkeys(names, 0.0)
-    if len(requests) >= _PILOT_FROM:
-        for name in names:
-            expected[name] = _timed(evaluation, name, first(requests, _PILOT_REQUESTS), options)[1]
-            expected[name] *= len(requests) / _PILOT_REQUESTS
     fleets: dict[str, FleetReplay] = {}
-    for position, name in enumerate(names):
-        left = sum(expected[other] for other in names[position:])
-        report(1.0 - left / max(sum(expected.values()), 1e-9) if left else position / len(names), left)
-        result, took_s = _timed(evaluation, name, requests, options)
+
+    def told(share: float) -> None:
+        report((len(fleets) + share) / len(names))
+
+    for name in names:
+        result, took_s = _timed(evaluation, name, requests, replace(options, report=told))
         fleets[name] = _fleet_replay(result, evaluation, name, scenario, took_s)
     return ReplayResult(fleets)
-
-
-def first(requests: Requests, count: int) -> Requests:
-    """The first of them."""
-    return Requests(
-        arrival_s=requests.arrival_s[:count],
-        input_tokens=requests.input_tokens[:count],
-        cached_tokens=requests.cached_tokens[:count],
-        output_tokens=requests.output_tokens[:count],
-    )
 
 
 def _generated(wanted: Replay, scenario: Scenario) -> Requests:
