@@ -13,6 +13,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
+from pdexplorer.catalog.effects import records_of_section
 from pdexplorer.catalog.figure import Kind
 from pdexplorer.catalog.hardware import Accelerator
 
@@ -153,7 +154,7 @@ class Efficiency:
         return tuple(getattr(self, field.name).fit for field in fields(self))
 
 
-_PARTS: dict[str, type[Any]] = {
+PARTS: dict[str, type[Any]] = {
     "gemm": GemmEfficiency,
     "attention": AttentionEfficiency,
     "experts": ExpertEfficiency,
@@ -165,30 +166,25 @@ _OPTIONAL_KEYS = ("median_error_fraction", "p90_error_fraction")
 
 
 def parse_efficiencies(text: str) -> dict[str, tuple[Any, ...]]:
-    """Entries by part from TOML text: an array of tables, or columns and rows whose sources are named above.
+    """Entries by part from TOML text. A missing number is a ValueError naming entry and key."""
+    return entries_of(tomllib.loads(text))
 
-    A missing number is a ValueError naming entry and key.
-    """
-    document = tomllib.loads(text)
+
+def entries_of(document: Mapping[str, Any]) -> dict[str, tuple[Any, ...]]:
+    """Entries by part. A section is an array of tables, or rows of a `part` with its numbers beside them."""
     sources = document.get("sources", {})
-    return {
-        part: tuple(_entry(part, record) for record in _records(document.get(part, []), sources))
-        for part in _PARTS
-    }
-
-
-def _records(content: Any, sources: Mapping[str, str]) -> list[dict[str, Any]]:
-    if isinstance(content, list):
-        return content
-    columns = content["columns"]
-    records = [dict(zip(columns, row, strict=True)) for row in content["rows"]]
-    for record in records:
-        record["source"] = sources.get(record["source"], record["source"])
-    return records
+    found: dict[str, list[Any]] = {part: [] for part in PARTS}
+    for name, section in document.items():
+        if isinstance(section, list):
+            found[name] += [_entry(name, record) for record in section]
+        elif name != "sources":
+            part = section.get("part", name)
+            found[part] += [_entry(part, record) for record in records_of_section(section, sources)]
+    return {part: tuple(entries) for part, entries in found.items()}
 
 
 def _entry(part: str, raw: dict[str, Any]) -> Any:
-    numbers = {field.name for field in fields(_PARTS[part])} - {"fit"}
+    numbers = {field.name for field in fields(PARTS[part])} - {"fit"}
     missing = (numbers | set(_FIT_KEYS)) - set(raw) - set(_OPTIONAL_KEYS)
     if missing:
         where = f"{part} entry of {raw.get('accelerator', '?')}"
@@ -196,22 +192,26 @@ def _entry(part: str, raw: dict[str, Any]) -> Any:
     known: dict[str, Any] = {key: raw.get(key) for key in _FIT_KEYS}
     for key in _OPTIONAL_KEYS:
         known[key] = None if known[key] == "" else known[key]
-    return _PARTS[part](**{key: raw[key] for key in numbers}, fit=Fit(**known))
+    return PARTS[part](**{key: raw[key] for key in numbers}, fit=Fit(**known))
 
 
 @cache
 def load_efficiencies() -> dict[str, tuple[Any, ...]]:
     """The entries shipped with the package: the fitted ones and those read off single published figures."""
-    folder = files("pdexplorer.catalog.data")
-    fitted = parse_efficiencies(folder.joinpath("efficiencies.toml").read_text("utf-8"))
-    return with_reported(fitted)
+    return with_reported(entries_of(fitted_document()))
+
+
+def fitted_document() -> dict[str, Any]:
+    """The shipped efficiencies.toml, parsed: what `pdexplorer catalog fit` writes."""
+    text = files("pdexplorer.catalog.data").joinpath("efficiencies.toml").read_text("utf-8")
+    return tomllib.loads(text)
 
 
 def with_reported(fitted: Mapping[str, Sequence[Any]]) -> dict[str, tuple[Any, ...]]:
     """Fitted entries and, behind them, those of efficiencies_reported.toml."""
     text = files("pdexplorer.catalog.data").joinpath("efficiencies_reported.toml").read_text("utf-8")
     reported = parse_efficiencies(text)
-    return {part: (*fitted[part], *reported[part]) for part in _PARTS}
+    return {part: (*fitted[part], *reported[part]) for part in PARTS}
 
 
 def efficiency_for(

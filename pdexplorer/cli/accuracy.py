@@ -64,7 +64,7 @@ def fit_catalog(files: Sequence[str], out: str | None) -> None:
     for path in files:
         _regular(path)
     found = fit_files(list(files))
-    text = to_toml(found.entries)
+    text = to_toml(found.document)
     if found.rows == 0:
         raise ValueError(f"{files[0]}: no prefill or decode row with measured kernel times to fit to")
     if out is None:

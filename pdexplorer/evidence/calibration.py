@@ -1,276 +1,274 @@
-"""Efficiencies from measured kernel times: each group of operators is fitted on its own column.
+"""Efficiencies from measured kernel times: each section of kernels is fitted on its own column.
 
-Two stages. First one set of numbers over all rows of a format, whatever the chip: shares of datasheet
-ceilings
-differ little. Then each chip and engine moves away from that as far as its own rows ask. Nothing is
-fitted per model.
+Shares of datasheet ceilings differ little between chips, so a section's numbers are bases with few
+effects of chip, family, engine and format, fitted to all rows at once. Nothing is fitted per model.
 """
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from pdexplorer.catalog.catalog import Catalog
-from pdexplorer.catalog.efficiency import link_kind
+from pdexplorer.catalog.effects import bounded, fitted_count, levels_of, number_value
+from pdexplorer.catalog.efficiency import PARTS, Fit, entries_of, link_kind
 from pdexplorer.evidence.columns import Block, Floats, blocks_of, predicted_s
-from pdexplorer.evidence.fit_rows import Rows, dense_format, expert_format, fit_record, for_chip
+from pdexplorer.evidence.effect_fit import Observed, fit_effects
+from pdexplorer.evidence.fit_rows import Rows, constants_of, dense_format, fit_record, format_of, row_of
 from pdexplorer.evidence.fitted_numbers import (
-    BLOCK_ROWS,
-    COLLECTIVES,
-    DECODE,
+    ATTENTION,
     ELEMENTWISE,
     EXPERTS,
     GEMM,
-    LATENT_DECODE,
-    LATENT_HEADS_FLOOR,
-    LATENT_PREFILL,
-    PREFILL,
-    RESIDUAL,
-    SERIAL_PREFILL,
-    SHARED_LINK,
+    JOINED_ATTENTION,
+    LATENT_ATTENTION,
+    NVLINK,
+    PCIE,
+    PRIOR_FORMATS,
+    SECTIONS,
     Numbers,
+    Section,
     Table,
-    prior_entries,
 )
-from pdexplorer.evidence.least_squares import fit_positive
 from pdexplorer.evidence.points import StepPoint
 from pdexplorer.evidence.reduce_points import ReducePoint, reduce_point_s
-from pdexplorer.physics.plan import compile_plan
+from pdexplorer.physics.plan import StepPlan, compile_plan
+
+_NO_FIT = Fit("default", "any", "vllm", "bf16", "assumed", "prior", 0, None, None, 0.15)
 
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """Fitted entries by part, and how many numbers were fitted to how many rows."""
+    """A fit as the catalogue stores it, and how many rows it is to."""
 
-    entries: Table
-    parameters: int
+    document: Mapping[str, Any]
     rows: int
+
+    @property
+    def entries(self) -> Table:
+        """Entries by part."""
+        return entries_of(self.document)
+
+    @property
+    def parameters(self) -> int:
+        """How many numbers were fitted."""
+        return fitted_count(self.document)
 
 
 def fit(
     points: Iterable[StepPoint], catalog: Catalog, source: str, reduces: Sequence[ReducePoint] = ()
 ) -> Calibration:
-    """Entries fitted to the given points (and single all-reduces) and to nothing else.
+    """Numbers fitted to the given points (and single all-reduces) and to nothing else.
 
     source: what the entries say they come from.
     """
-    table = prior_entries()
-    blocks = blocks_of(points, catalog, {key: tuple(value) for key, value in table.items()})
-    fitter = _Fitter(table, blocks, source, tuple(reduces), catalog)
-    fitter.fit_all()
-    return Calibration(table, fitter.parameters, sum(block.total_s.size for block in blocks))
+    blocks = blocks_of(points, catalog, prior_entries())
+    fitter = _Fitter(blocks, source, tuple(reduces), catalog)
+    document = {section.name: found for section in SECTIONS if (found := fitter.fitted(section))}
+    for section in SECTIONS:
+        if section.name in PRIOR_FORMATS and not _measured(section, document.get(section.name)):
+            document[f"{section.name}_assumed"] = _prior(section)
+    return Calibration(document, sum(block.total_s.size for block in blocks))
+
+
+def prior_entries() -> Table:
+    """Entries before any fit: what a GPU is assumed to reach."""
+    return entries_of({s.name: _prior(s) for s in SECTIONS if s.name in PRIOR_FORMATS})
+
+
+def _prior(section: Section) -> dict[str, Any]:
+    record = replace(_NO_FIT, format=PRIOR_FORMATS[section.name])
+    row = row_of(record, constants_of(section, None, record.engine))
+    starts = {name: start for numbers in section.numbers for name, start in numbers.start.items()}
+    return {"part": section.part, "columns": [*row, *starts], "rows": [[*row.values(), *starts.values()]]}
+
+
+def _measured(section: Section, found: Mapping[str, Any] | None) -> bool:
+    """Whether rows had the format that the section's starting numbers stand for; else these stay an entry."""
+    if found is None:
+        return False
+    place = found["columns"].index("format")
+    return any(row[place] == PRIOR_FORMATS[section.name] for row in found["rows"])
 
 
 @dataclass(slots=True)
 class _Fitter:
-    table: Table
     blocks: list[Block]
     source: str
     reduces: tuple[ReducePoint, ...]
     catalog: Catalog
-    parameters: int = 0
+    found: dict[str, dict[str, dict[str, float]]] = field(default_factory=dict)
+    entries: dict[tuple[str, ...], Any] = field(default_factory=dict)
 
-    def fit_all(self) -> None:
-        gqa = [block for block in self.blocks if block.instance.architecture.attention == "gqa"]
-        latent = [block for block in self.blocks if block.instance.architecture.attention == "mla"]
-        self._fit_family([ELEMENTWISE], self.blocks, lambda block: "any", by_chip=False)
-        for only_bf16 in (True, False):  # the LM head of every format runs in bf16
-            chosen = [b for b in gqa if (dense_format(b) == "bf16") == only_bf16]
-            self._fit_family([GEMM], chosen, dense_format)
-        # Where whole iterations were timed, prefill and decode of a mixed step share one kernel.
-        whole = {(b.instance.accelerator.id, b.instance.engine.id) for b in gqa if b.joined}
-        self._fit_family([PREFILL, DECODE], gqa, lambda block: block.instance.kv_format)
-        for chip, engine in sorted(whole):
-            own = [b for b in gqa if (b.instance.accelerator.id, b.instance.engine.id) == (chip, engine)]
-            for kv_format in sorted({b.instance.kv_format for b in own}):
-                blocks = [b for b in own if b.instance.kv_format == kv_format]
-                start = replace(
-                    self._start("attention", kv_format, engine),
-                    serial_key_s=SERIAL_PREFILL.start["serial_key_s"],
-                    mixed_block_rows=BLOCK_ROWS,
-                )
-                self._fit_chip([SERIAL_PREFILL, DECODE], blocks, start, kv_format, engine)
-        moe = [block for block in self.blocks if block.instance.architecture.experts]
-        self._fit_family([EXPERTS], moe, expert_format)
-        for numbers, kind in ((COLLECTIVES, "nvlink"), (SHARED_LINK, "pcie")):
+    def fitted(self, section: Section) -> dict[str, Any] | None:
+        """The section as stored: its numbers by effect, and how well they describe each group of rows."""
+        blocks = self._blocks_of(section)
+        chips = self.catalog.accelerators
+        reduces = [p for p in self.reduces if link_kind(chips[p.accelerator]) == section.name]
+        if not blocks and not reduces:
+            return None
+        for numbers in section.numbers:
+            observed = self._observed(section, numbers, blocks)
+            if section.part == "collective":
+                observed += self._observed_reduces(section, numbers, blocks, reduces)
+            if observed:
+                self.found.setdefault(section.name, {}).update(fit_effects(numbers, observed))
+                self.entries.clear()
+        rows = self._rows(section, blocks, reduces)
+        return {
+            "part": section.part,
+            "columns": list(rows[0]),
+            "rows": [list(row.values()) for row in rows],
+            "numbers": self._numbers(section),
+        }
+
+    def _numbers(self, section: Section) -> dict[str, dict[str, float]]:
+        """Fitted numbers, and starts of those no row determined."""
+        starts = {name: {"base": v} for numbers in section.numbers for name, v in numbers.start.items()}
+        return starts | self.found.get(section.name, {})
+
+    def _blocks_of(self, section: Section) -> list[Block]:
+        gqa = [b for b in self.blocks if b.instance.architecture.attention == "gqa"]
+        if section is ELEMENTWISE:
+            return self.blocks
+        if section is LATENT_ATTENTION:
+            return [b for b in self.blocks if b.instance.architecture.attention == "mla"]
+        if section is EXPERTS:
+            return [b for b in self.blocks if b.instance.architecture.experts]
+        if section in (ATTENTION, JOINED_ATTENTION):
+            return [b for b in gqa if b.joined == (section is JOINED_ATTENTION)]
+        if section in (NVLINK, PCIE):
             # Latent-attention rows book their collectives under other columns in decode: left out.
-            spread = [b for b in gqa if b.instance.gpus > 1 and link_kind(b.instance.accelerator) == kind]
-            self._fit_family([numbers], spread, lambda block, kind=kind: kind)  # type: ignore[misc]
-            self._fit_reduces(numbers, kind)
-        self._fit_family(
-            [LATENT_PREFILL, LATENT_DECODE], latent, lambda block: f"mla_{block.instance.kv_format}"
-        )
+            spread = [b for b in gqa if b.instance.gpus > 1]
+            return [b for b in spread if link_kind(b.instance.accelerator) == section.name]
+        return gqa
 
-    def _fit_family(
-        self,
-        groups: list[Numbers],
-        blocks: list[Block],
-        format_of: Callable[[Block], str],
-        by_chip: bool = True,
-    ) -> None:
-        """Fit one part for each format and engine: pooled over chips, then chip by chip."""
-        kinds = sorted(
-            {(format_of(block), block.instance.engine.id if by_chip else "vllm") for block in blocks}
-        )
-        for fmt, engine in kinds:
-            own = [
-                block
-                for block in blocks
-                if format_of(block) == fmt and (not by_chip or block.instance.engine.id == engine)
-            ]
-            pooled = self._start(groups[0].part, fmt, engine)
-            if groups[0].part == "attention" and fmt.startswith("mla"):
-                pooled = replace(pooled, decode_heads_floor=LATENT_HEADS_FLOOR.get(engine, 1.0))
-            for numbers in groups:
-                pooled = self._fit_one(numbers, own, pooled)
-            self._put(groups[0].part, self._labelled(pooled, groups, own, None, fmt, engine))
-            if by_chip:
-                for accelerator_id in sorted({block.instance.accelerator.id for block in own}):
-                    chip = [block for block in own if block.instance.accelerator.id == accelerator_id]
-                    self._fit_chip(groups, chip, pooled, fmt, engine)
+    def _observed(self, section: Section, numbers: Numbers, blocks: Sequence[Block]) -> list[Observed]:
+        observed = []
+        for block in blocks:
+            rows = self._target(section, numbers, block)
+            if rows.use.any():
+                levels = _levels(block, format_of(section, block))
+                predict = self._predictor(section, numbers, rows)
+                observed.append(Observed(levels, rows.measured_s[rows.use], rows.weight[rows.use], predict))
+        return observed
 
-    def _fit_chip(self, groups: list[Numbers], chip: list[Block], pooled: Any, fmt: str, engine: str) -> None:
-        entry = for_chip(pooled, chip[0].instance.accelerator)
-        for numbers in groups:
-            entry = self._fit_one(numbers, chip, entry)
-        self._put(groups[0].part, self._labelled(entry, groups, chip, chip[0], fmt, engine))
+    def _predictor(self, section: Section, numbers: Numbers, rows: Rows) -> Any:
+        block = rows.block
+        entry = self._entry(section, block, format_of(section, block))
 
-    def _fit_reduces(self, numbers: Numbers, kind: str) -> None:
-        """Let single all-reduces correct what steps of few GPUs left open, chip by chip, for vLLM."""
-        for accelerator_id in sorted({point.accelerator for point in self.reduces}):
-            chip = self.catalog.accelerators[accelerator_id]
-            if link_kind(chip) != kind:
-                continue
-            own = [point for point in self.reduces if point.accelerator == accelerator_id]
-            blocks = [
-                b
-                for b in self.blocks
-                if b.instance.gpus > 1
-                and (b.instance.accelerator.id, b.instance.engine.id) == (chip.id, "vllm")
-            ]
-            entry = self._fit_one(numbers, blocks, self._start("collective", kind, "vllm"), own)
-            fit = replace(
-                self._labelled(entry, [numbers], blocks, None, kind, "vllm").fit,
-                accelerator=chip.id,
-                family=chip.family,
-                source=f"{self.source}; single all-reduces of aiconfigurator's tables",
-            )
-            points = fit.points + len(own)
-            self._put("collective", replace(entry, fit=replace(fit, points=points)))
+        def predict(values: Mapping[str, float]) -> Floats:
+            trial = replace(entry, **bounded(values))
+            seconds = predicted_s(self._plan(block, section, trial), block, numbers.group)
+            return (rows.base_s + seconds)[rows.use]
 
-    def _start(self, part: str, fmt: str, engine: str) -> Any:
-        """Where a fit starts: this format's pooled numbers, this engine's before others', else bf16's, else
-        the prior.
-        """
-        defaults = [entry for entry in self.table[part] if entry.fit.accelerator == "default"]
-        order = sorted(
-            defaults, key=lambda e: (e.fit.format != fmt, e.fit.format != "bf16", e.fit.engine != engine)
-        )
-        return order[0]
+        return predict
 
-    def _fit_one(
-        self, numbers: Numbers, blocks: list[Block], entry: Any, reduces: Sequence[ReducePoint] = ()
-    ) -> Any:
-        rows = [Rows(block, *self._target(block, numbers)) for block in blocks]
-        rows = [row for row in rows if row.use.any()]
-        if not rows and not reduces:
-            return entry
-        names = list(numbers.start)
-        single = np.array([point.seconds for point in reduces])
-        measured = np.concatenate([*(row.measured_s[row.use] for row in rows), single])
-        weight = np.full(single.size, max(1.0, 0.03 * measured.size))
-        weights = np.concatenate([*(row.weight[row.use] for row in rows), weight])
+    def _observed_reduces(
+        self, section: Section, numbers: Numbers, blocks: Sequence[Block], reduces: Sequence[ReducePoint]
+    ) -> list[Observed]:
+        """Single all-reduces: what collectives among many GPUs of a node rest on, where steps had few."""
+        counted = sum(int(self._target(section, numbers, block).use.sum()) for block in blocks)
+        weight = np.array([max(1.0, 0.03 * counted)])
+        observed = []
+        for point in reduces:
+            chip = self.catalog.accelerators[point.accelerator]
+            entry = PARTS["collective"](**section.constants, **numbers.start, fit=_NO_FIT)
 
-        def predict(theta: Floats) -> Floats:
-            trial = replace(entry, **dict(zip(names, (float(value) for value in theta), strict=True)))
-            alone = [reduce_point_s(trial, point, self.catalog) for point in reduces]
-            return np.concatenate([*(self._predicted(row, numbers, trial)[row.use] for row in rows), alone])
+            def predict(values: Mapping[str, float], point: Any = point, entry: Any = entry) -> Floats:
+                return np.array([reduce_point_s(replace(entry, **values), point, self.catalog)])
 
-        # A prior weighs as a share of the rows: what the form cannot describe must not drag it away by
-        # their number.
-        scale = max(1.0, measured.size / 40.0)
-        pulls = np.array([scale * (RESIDUAL / numbers.spread[name]) ** 2 for name in names])
-        start = np.array([getattr(entry, name) for name in names])
-        theta = fit_positive(predict, start, measured, weights=weights, prior_weights=pulls)
-        self.parameters += len(names)
-        found = dict(zip(names, (float(value) for value in theta), strict=True))
-        if "small_launch_ratio" in found:  # above 1 a larger batch would be the faster one
-            found["small_launch_ratio"] = min(found["small_launch_ratio"], 1.0)
-        return replace(entry, **found)
+            levels = levels_of(chip.id, chip.family, "vllm", section.name)
+            observed.append(Observed(levels, np.array([point.seconds]), weight, predict))
+        return observed
 
-    def _target(self, block: Block, numbers: Numbers) -> tuple[Floats, Floats]:
+    def _target(self, section: Section, numbers: Numbers, block: Block) -> Rows:
         measured = block.measured_s[numbers.group]
         base = np.zeros_like(measured)
-        if block.instance.architecture.attention == "mla" and numbers.part == "attention":
+        if section is LATENT_ATTENTION:
             # The latent projections are timed inside the attention module in one phase, outside it in the
             # other.
-            plan = self._plan(
-                block, "attention", self._start("attention", "mla_fp8", block.instance.engine.id)
-            )
-            base = predicted_s(plan, block, "dense")
+            base = predicted_s(self._plan(block), block, "dense")
             measured = measured + block.measured_s["dense"]
-        return measured, base
+        return Rows(block, measured, base)
 
-    def _predicted(self, row: Rows, numbers: Numbers, entry: Any) -> Floats:
-        return row.base_s + predicted_s(self._plan(row.block, numbers.part, entry), row.block, numbers.group)
-
-    def _plan(self, block: Block, part: str, entry: Any) -> Any:
-        efficiency = block.instance.efficiency
+    def _plan(self, block: Block, section: Section | None = None, entry: Any = None) -> StepPlan:
+        """The block's plan with what has been fitted so far, and `entry` for the section on trial."""
         settled = {
-            "elementwise": self._settled("elementwise", block, "any"),
-            "gemm": self._settled("gemm", block, dense_format(block)),
-            "head": self._settled("gemm", block, "bf16"),
+            "elementwise": self._entry(ELEMENTWISE, block, "any"),
+            "gemm": self._entry(GEMM, block, dense_format(block)),
+            "head": self._entry(GEMM, block, "bf16"),  # the LM head of every format runs in bf16
         }
-        settled[part] = entry
-        if part == "gemm" and dense_format(block) == "bf16":
+        if section is not None:
+            settled[section.part] = entry
+        if section is GEMM and dense_format(block) == "bf16":
             settled["head"] = entry
-        return compile_plan(replace(block.instance, efficiency=replace(efficiency, **settled)))
+        efficiency = replace(block.instance.efficiency, **settled)
+        return compile_plan(replace(block.instance, efficiency=efficiency))
 
-    def _settled(self, part: str, block: Block, fmt: str) -> Any:
-        """What has been fitted so far for this block's chip, engine and format."""
-        own = block.instance
-        best = None
-        for entry in self.table[part]:
-            if entry.fit.format not in (fmt, "any"):
+    def _entry(self, section: Section, block: Block, fmt: str) -> Any:
+        """The section's entry for a block at what is fitted by now; its starts before."""
+        levels = _levels(block, fmt)
+        key = (section.name, *levels.values())
+        if key not in self.entries:
+            chip = block.instance.accelerator
+            constants = constants_of(section, chip.family, block.instance.engine.id)
+            values = {name: number_value(name, e, levels) for name, e in self._numbers(section).items()}
+            self.entries[key] = PARTS[section.part](**{**constants, **values}, fit=_NO_FIT)
+        return self.entries[key]
+
+    def _rows(
+        self, section: Section, blocks: Sequence[Block], reduces: Sequence[ReducePoint]
+    ) -> list[dict[str, Any]]:
+        """One row a chip, engine and format, and one for all chips together, for those nobody measured."""
+        groups: dict[tuple[str, str, str], list[Block]] = {}
+        for block in blocks:
+            engine, fmt = block.instance.engine.id, format_of(section, block)
+            if section is ELEMENTWISE:
+                groups.setdefault(("default", "vllm", fmt), []).append(block)
                 continue
-            if (entry.fit.accelerator, entry.fit.engine) == (own.accelerator.id, own.engine.id):
-                return entry
-            if entry.fit.accelerator == "default":
-                best = entry
-        return best or self.table[part][0]
+            if section is not JOINED_ATTENTION:
+                groups.setdefault(("default", engine, fmt), []).append(block)
+            groups.setdefault((block.instance.accelerator.id, engine, fmt), []).append(block)
+        for point in reduces:
+            groups.setdefault((point.accelerator, "vllm", section.name), [])
+        rows = []
+        for (chip, engine, fmt), own in sorted(groups.items()):
+            single = sum(point.accelerator == chip for point in reduces) if engine == "vllm" else 0
+            rows.append(self._row(section, chip, engine, fmt, own, single))
+        return rows
 
-    def _labelled(
-        self,
-        entry: Any,
-        groups: list[Numbers],
-        blocks: list[Block],
-        chip: Block | None,
-        fmt: str,
-        engine: str,
-    ) -> Any:
+    def _row(
+        self, section: Section, chip: str, engine: str, fmt: str, blocks: Sequence[Block], single: int
+    ) -> dict[str, Any]:
         errors, weights = [np.zeros(0)], [np.zeros(0)]
-        for numbers in groups:
+        for numbers in section.numbers:
             for block in blocks:
-                row = Rows(block, *self._target(block, numbers))
-                if row.use.any():
-                    trial = entry if chip is not None else for_chip(entry, block.instance.accelerator)
-                    ratio = self._predicted(row, numbers, trial)[row.use] / row.measured_s[row.use]
-                    errors.append(np.abs(ratio - 1.0))
-                    weights.append(row.weight[row.use])
-        fitted = fit_record(np.concatenate(errors), np.concatenate(weights))
-        fitted = replace(
-            fitted,
-            accelerator=chip.instance.accelerator.id if chip else "default",
-            family=chip.instance.accelerator.family if chip else "any",
+                rows = self._target(section, numbers, block)
+                if rows.use.any():
+                    entry = self._entry(section, block, fmt)
+                    predicted = self._predictor(section, numbers, rows)(
+                        {name: getattr(entry, name) for name in numbers.start}
+                    )
+                    errors.append(np.abs(predicted / rows.measured_s[rows.use] - 1.0))
+                    weights.append(rows.weight[rows.use])
+        family = "any" if chip == "default" else self.catalog.accelerators[chip].family
+        source = f"all chips together: {self.source}" if chip == "default" else self.source
+        if single:
+            source += "; single all-reduces of aiconfigurator's tables"
+        record = replace(
+            fit_record(np.concatenate(errors), np.concatenate(weights)),
+            accelerator=chip,
+            family=family,
             engine=engine,
             format=fmt,
-            source=self.source if chip else f"all chips together: {self.source}",
+            source=source,
         )
-        return replace(entry, fit=fitted)
+        record = replace(record, points=record.points + single)
+        return row_of(record, constants_of(section, None if chip == "default" else family, engine))
 
-    def _put(self, part: str, entry: Any) -> None:
-        key = (entry.fit.accelerator, entry.fit.engine, entry.fit.format)
-        kept = [e for e in self.table[part] if (e.fit.accelerator, e.fit.engine, e.fit.format) != key]
-        self.table[part] = [*kept, entry]
+
+def _levels(block: Block, fmt: str) -> dict[str, str]:
+    chip = block.instance.accelerator
+    return levels_of(chip.id, chip.family, block.instance.engine.id, fmt)

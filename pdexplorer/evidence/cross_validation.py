@@ -11,7 +11,7 @@ model shares
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -59,10 +59,13 @@ def cross_validate(points: Sequence[StepPoint], catalog: Catalog) -> list[Scored
     for model in sorted({point.model for point in steps}):
         others = [point for point in steps if point.model != model]
         own = [point for point in steps if point.model == model]
-        paired = [point for point in own if len(models_of[system_key(point, catalog)]) > 1]
-        alone = [point for point in own if len(models_of[system_key(point, catalog)]) == 1]
-        scored += _scored(others, paired, catalog, "other_models")
-        scored += _scored(others, alone, catalog, "zero_shot")
+        split: dict[int, Split] = {
+            point.row: "other_models" if len(models_of[system_key(point, catalog)]) > 1 else "zero_shot"
+            for point in own
+        }
+        scored += [
+            replace(row, split=split[row.point.row]) for row in _scored(others, own, catalog, "other_models")
+        ]
     unpaired = [point for point in steps if len(models_of[system_key(point, catalog)]) == 1]
     for group in sorted({_group(point) for point in unpaired}):
         held = [point for point in unpaired if _group(point) == group]
@@ -116,10 +119,9 @@ def _scored(
     if not test:
         return []
     fitted = fit(train, catalog, "cross-validation")
-    entries = {part: tuple(of_part) for part, of_part in fitted.entries.items()}
     return [
         Scored(point, predicted, reason, split)
         for point, (predicted, reason) in zip(
-            test, predict_points(test, catalog, entries=entries), strict=True
+            test, predict_points(test, catalog, entries=fitted.entries), strict=True
         )
     ]

@@ -1,63 +1,65 @@
-"""Fitted entries written as the catalogue's efficiencies.toml, and the fit of the shipped file."""
+"""Fitted numbers written as the catalogue's efficiencies.toml, and the fit of the shipped file."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import fields
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from pdexplorer.catalog.catalog import Catalog, load_catalog
+from pdexplorer.catalog.effects import fitted_count
 from pdexplorer.evidence.calibration import Calibration, fit
 from pdexplorer.evidence.points import read_points
-from pdexplorer.evidence.reduce_points import ReducePoint, read_reduce_points
+from pdexplorer.evidence.reduce_points import holds_reduces, read_reduce_points
 
 _HEADER = """\
-# Shares of the datasheet's ceilings, and fixed kernel times, fitted to measured kernel times.
-# Written by pdexplorer.evidence.efficiency_file; refit instead of editing.
+# {count} numbers fitted to measured kernel times: shares of the datasheet's ceilings, and fixed times.
+# Written by `pdexplorer catalog fit`; refit instead of editing.
+# A number is its base times every factor whose level a chip, engine and format has; a kernel is an engine
+# and a format. Rows say where numbers were measured and how good they are: errors are |predicted / measured
+# - 1| of the fitted group alone, spread_fraction their root mean square, rows weighing by their group's
+# share of the step.
 # accelerator = "default": all chips of that format and engine together, for those nobody measured.
-# Errors are |predicted / measured - 1| of the fitted group alone; spread_fraction is their root mean square,
-# rows weighing by the group's share of their step.
 """
 
 
-def fit_files(
-    step_files: Sequence[str | Path], reduce_file: str | Path | None = None, catalog: Catalog | None = None
-) -> Calibration:
-    """Efficiencies fitted to step files (mixed steps in them are left for scoring) and single all-reduces."""
-    catalogue = catalog or load_catalog()
-    points = [
-        point for path in step_files for point in read_points(path) if point.phase in ("prefill", "decode")
-    ]
-    reduces: Sequence[ReducePoint] = read_reduce_points(reduce_file) if reduce_file else ()
-    return fit(points, catalogue, " and ".join(Path(path).name for path in step_files), reduces)
+def fit_files(files: Sequence[str | Path], catalog: Catalog | None = None) -> Calibration:
+    """Efficiencies fitted to step files (their mixed steps are left for scoring) and to single all-reduces of
+    tables laid out as catalog/efficiency.csv. ValueError, one line, for a file of neither layout.
+    """
+    steps = [path for path in files if not holds_reduces(path)]
+    points = [point for path in steps for point in read_points(path) if point.phase in ("prefill", "decode")]
+    reduces = [point for path in files if holds_reduces(path) for point in read_reduce_points(path)]
+    return fit(points, catalog or load_catalog(), " and ".join(Path(path).name for path in steps), reduces)
 
 
-def to_toml(entries: Mapping[str, Sequence[Any]], header: str = _HEADER) -> str:
-    """Entries by part as TOML, one line an entry under its part's columns; numbers keep four digits."""
-    sources = {f"s{number}": text for number, text in enumerate(_sources(entries), start=1)}
-    keys = {text: key for key, text in sources.items()}
-    lines = [header, "[sources]", *(f"{key} = {_literal(text)}" for key, text in sources.items())]
-    for part, of_part in entries.items():
-        records = [_record(entry, keys) for entry in of_part]
-        columns = list(records[0])
-        lines += [
-            "",
-            f"[{part}]",
-            f"columns = [{', '.join(_literal(column) for column in columns)}]",
-            "rows = [",
-        ]
-        lines += [f"  [{', '.join(_literal(record[column]) for column in columns)}]," for record in records]
+def to_toml(document: Mapping[str, Any]) -> str:
+    """Sections of a fit as TOML: numbers by effect, then one line a row; numbers keep four digits."""
+    sources = list(dict.fromkeys(_sources(document)))
+    keys = {text: f"s{number}" for number, text in enumerate(sources, start=1)}
+    lines = [_HEADER.format(count=fitted_count(document)), "[sources]"]
+    lines += [f"{key} = {_literal(text)}" for text, key in keys.items()]
+    for name, section in document.items():
+        columns = section["columns"]
+        place = columns.index("source")
+        lines += ["", f"[{name}]", f"part = {_literal(section['part'])}"]
+        lines += [f"columns = [{', '.join(_literal(column) for column in columns)}]", "rows = ["]
+        for row in section["rows"]:
+            cells = [*row[:place], keys[row[place]], *row[place + 1 :]]
+            lines.append(f"  [{', '.join(_literal(cell) for cell in cells)}],")
         lines.append("]")
+        for number, effects in section.get("numbers", {}).items():
+            factors = ", ".join(f"{_key(level)} = {_literal(value)}" for level, value in effects.items())
+            lines.append(f"numbers.{number} = {{ {factors} }}")
     return "\n".join(lines) + "\n"
 
 
-def _sources(entries: Mapping[str, Sequence[Any]]) -> list[str]:
-    return list(dict.fromkeys(entry.fit.source for of_part in entries.values() for entry in of_part))
+def _sources(document: Mapping[str, Any]) -> Iterable[str]:
+    for section in document.values():
+        place = section["columns"].index("source")
+        yield from (row[place] for row in section["rows"])
 
 
-def _record(entry: Any, keys: Mapping[str, str]) -> dict[str, Any]:
-    record = {f.name: getattr(entry.fit, f.name) for f in fields(entry.fit)}
-    record["source"] = keys[entry.fit.source]
-    return record | {f.name: getattr(entry, f.name) for f in fields(entry) if f.name != "fit"}
+def _key(level: str) -> str:
+    return level if level.isidentifier() else _literal(level)
 
 
 def _literal(value: Any) -> str:

@@ -1,125 +1,210 @@
-"""What is fitted, group by group: the numbers, where each starts and how far it may plausibly lie from
-there.
-"""
+"""What is fitted, section by section: numbers, where each starts, how far from there it plausibly lies."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
-from pdexplorer.catalog.efficiency import (
-    AttentionEfficiency,
-    CollectiveEfficiency,
-    ElementwiseEfficiency,
-    ExpertEfficiency,
-    Fit,
-    GemmEfficiency,
-)
-
-Table = dict[str, list[Any]]
+Table = dict[str, tuple[Any, ...]]
 """Efficiency entries by part."""
 
 RESIDUAL = 0.04
 """Log ratio a fitted row is usually off by: one row's pull against a prior's."""
 
+EVERY_EFFECT = ("engine", "format", "family", "accelerator", "kernel")
+"""Kinds of effects a number may have where chips, engines and formats were all measured."""
+
 
 @dataclass(frozen=True, slots=True)
 class Numbers:
-    """The fitted numbers of one group: where they start and how far (log) they may plausibly lie from it."""
+    """Numbers fitted together to one column: their starts, the log distance a base or an effect plausibly
+    has, and the kinds of effects they may have. Effects that the rows do not ask for are dropped.
+    """
 
-    part: str
     group: str
     start: Mapping[str, float]
     spread: Mapping[str, float]
+    effects: tuple[str, ...] = EVERY_EFFECT
 
 
-GEMM = Numbers(
+@dataclass(frozen=True, slots=True)
+class Section:
+    """One kind of kernels: its part of an Efficiency, what is fitted in which order, and its constants."""
+
+    name: str
+    part: str
+    numbers: tuple[Numbers, ...]
+    constants: Mapping[str, float]
+
+
+ELEMENTWISE = Section(
+    "elementwise",
+    "elementwise",
+    (Numbers("elementwise", {"launch_s": 3e-6, "mbu": 0.8}, {"launch_s": 0.5, "mbu": 0.2}, ()),),
+    {},
+)
+GEMM = Section(
     "gemm",
-    "dense",
-    {"mfu": 0.72, "mbu": 0.87, "launch_s": 5e-6, "sharpness": 2.8, "small_launch_ratio": 1.0},
-    # Kernels stream weights at much the same share everywhere; launches are what differs, quantisation most.
-    {"mfu": 0.2, "mbu": 0.04, "launch_s": 0.8, "sharpness": 0.2, "small_launch_ratio": 0.1},
+    "gemm",
+    (
+        Numbers(
+            "dense",
+            {"mfu": 0.72, "mbu": 0.87, "launch_s": 5e-6, "sharpness": 2.8, "small_launch_ratio": 1.0},
+            # Weights stream at much the same share everywhere; launches are what differs, quantisation most.
+            {"mfu": 0.2, "mbu": 0.04, "launch_s": 0.8, "sharpness": 0.2, "small_launch_ratio": 0.1},
+        ),
+    ),
+    {},
 )
-PREFILL = Numbers(
+
+_PREFILL = {"prefill_mfu": 0.9, "prefill_tile_tokens": 400.0, "prefill_launch_s": 27e-6}
+_PREFILL_SPREAD = {"prefill_mfu": 0.3, "prefill_tile_tokens": 0.6, "prefill_launch_s": 0.4}
+_DECODE = {"decode_mbu": 0.88, "decode_launch_s": 12e-6, "decode_half_heads": 0.55, "decode_head_s": 8e-9}
+_DECODE_SPREAD = {
+    "decode_mbu": 0.1,
+    "decode_launch_s": 0.6,
+    "decode_half_heads": 0.3,
+    "decode_head_s": 0.6,
+}
+_ATTENTION = {
+    "softmax_dims": 60.0,
+    "decode_mfu": 0.5,
+    "decode_heads_floor": 1.0,
+    "serial_key_s": 0.0,
+    "mixed_block_rows": 0.0,
+}
+
+BLOCK_ROWS = 64.0
+"""Query rows of one block of FlashAttention-2's kernel for sequences of mixed lengths; a decode fills one
+row of it.
+"""
+
+ATTENTION = Section(
     "attention",
-    "prefill",
-    {"prefill_mfu": 0.9, "prefill_tile_tokens": 400.0, "prefill_launch_s": 27e-6},
-    {"prefill_mfu": 0.3, "prefill_tile_tokens": 0.6, "prefill_launch_s": 0.4},
-)
-SERIAL_PREFILL = Numbers(
     "attention",
-    "prefill",
-    {**PREFILL.start, "serial_key_s": 2e-8},
-    {**PREFILL.spread, "serial_key_s": 0.7},
+    (Numbers("prefill", _PREFILL, _PREFILL_SPREAD), Numbers("decode", _DECODE, _DECODE_SPREAD)),
+    _ATTENTION,
 )
-DECODE = Numbers(
+JOINED_ATTENTION = Section(
+    "attention_joined",
     "attention",
-    "decode",
-    {"decode_mbu": 0.88, "decode_launch_s": 12e-6, "decode_half_heads": 0.55, "decode_head_s": 8e-9},
-    {"decode_mbu": 0.1, "decode_launch_s": 0.6, "decode_half_heads": 0.3, "decode_head_s": 0.6},
+    (
+        Numbers(
+            "prefill",
+            {**_PREFILL, "serial_key_s": 2e-8},
+            {**_PREFILL_SPREAD, "serial_key_s": 0.7},
+            ("accelerator",),
+        ),
+        Numbers("decode", _DECODE, _DECODE_SPREAD, ("accelerator",)),
+    ),
+    {**_ATTENTION, "mixed_block_rows": BLOCK_ROWS},
 )
-LATENT_DECODE = Numbers(
+"""Whole iterations were timed: prefill and decode of a mixed step share a kernel that splits no keys."""
+
+_LATENT_DECODE = {"decode_launch_s": 90e-6, "decode_mfu": 0.4, "decode_mbu": 0.7, "decode_head_s": 1e-7}
+LATENT_ATTENTION = Section(
+    "attention_latent",
     "attention",
-    "decode",
-    {**DECODE.start, "decode_launch_s": 90e-6, "decode_mfu": 0.4, "decode_mbu": 0.7, "decode_head_s": 1e-7},
-    {**DECODE.spread, "decode_mfu": 0.4, "decode_mbu": 0.3},
+    (
+        Numbers(
+            "prefill",
+            {**_PREFILL, "prefill_launch_s": 150e-6},
+            {"prefill_mfu": 0.4, "prefill_tile_tokens": 1.0, "prefill_launch_s": 1.0},
+            ("engine",),
+        ),
+        Numbers(
+            "decode",
+            {**_DECODE, **_LATENT_DECODE},
+            {**_DECODE_SPREAD, "decode_mfu": 0.4},
+            ("engine",),
+        ),
+    ),
+    _ATTENTION,
 )
-LATENT_PREFILL = Numbers(
-    "attention",
-    "prefill",
-    {**PREFILL.start, "prefill_launch_s": 150e-6},
-    {"prefill_mfu": 0.4, "prefill_tile_tokens": 1.0, "prefill_launch_s": 1.0},
-)
-EXPERTS = Numbers(
+EXPERTS = Section(
     "experts",
     "experts",
-    {
-        "mfu": 0.45,
-        "mbu": 0.8,
-        "launch_s": 18e-6,
-        "sharpness": 1.9,
-        "touch_exponent": 0.85,
-        "padding_tokens": 5.0,
-        "ep_imbalance_ratio": 1.8,
-        "ep_launch_s": 60e-6,
-    },
-    {
-        "mfu": 0.3,
-        "mbu": 0.1,
-        "launch_s": 0.5,
-        "sharpness": 0.15,
-        "touch_exponent": 0.1,
-        "padding_tokens": 0.7,
-        "ep_imbalance_ratio": 0.3,
-        "ep_launch_s": 0.6,
-    },
+    (
+        Numbers(
+            "experts",
+            {
+                "mfu": 0.45,
+                "mbu": 0.8,
+                "launch_s": 18e-6,
+                "sharpness": 1.9,
+                "touch_exponent": 0.85,
+                "padding_tokens": 5.0,
+                "ep_imbalance_ratio": 1.8,
+                "ep_launch_s": 60e-6,
+            },
+            {
+                "mfu": 0.3,
+                "mbu": 0.1,
+                "launch_s": 0.5,
+                "sharpness": 0.15,
+                "touch_exponent": 0.1,
+                "padding_tokens": 0.7,
+                "ep_imbalance_ratio": 0.3,
+                "ep_launch_s": 0.6,
+            },
+        ),
+    ),
+    {},
 )
-COLLECTIVES = Numbers(
+
+DIRECT_BYTES = float(8 * 2**20)
+"""Largest all-reduce vLLM's own kernels take; NCCL's ring takes those above."""
+
+NVLINK = Section(
+    "nvlink",
     "collective",
-    "collectives",
-    {"latency_s": 5e-6, "bandwidth_fraction": 0.6, "size_exponent": 0.92},
-    {"latency_s": 0.5, "bandwidth_fraction": 0.3, "size_exponent": 0.08},
+    (
+        Numbers(
+            "collectives",
+            {"latency_s": 5e-6, "bandwidth_fraction": 0.6, "size_exponent": 0.92},
+            {"latency_s": 0.5, "bandwidth_fraction": 0.3, "size_exponent": 0.08},
+            ("engine", "family", "accelerator"),
+        ),
+    ),
+    {"ring_fan_exponent": 0.0, "direct_bytes": 0.0, "direct_fraction": 1.0, "direct_fan_exponent": 1.0},
 )
-SHARED_LINK = Numbers(
+PCIE = Section(
+    "pcie",
     "collective",
-    "collectives",
-    {
-        "latency_s": 6e-6,
-        "bandwidth_fraction": 0.6,
-        "ring_fan_exponent": 0.8,
-        "direct_fraction": 0.6,
-        "direct_fan_exponent": 1.0,
-    },
-    {
-        "latency_s": 0.5,
-        "bandwidth_fraction": 0.3,
-        "ring_fan_exponent": 1.0,
-        "direct_fraction": 0.3,
-        "direct_fan_exponent": 0.3,
-    },
+    (
+        Numbers(
+            "collectives",
+            {
+                "latency_s": 6e-6,
+                "bandwidth_fraction": 0.6,
+                "ring_fan_exponent": 0.8,
+                "direct_fraction": 0.6,
+                "direct_fan_exponent": 1.0,
+            },
+            {
+                "latency_s": 0.5,
+                "bandwidth_fraction": 0.3,
+                "ring_fan_exponent": 1.0,
+                "direct_fraction": 0.3,
+                "direct_fan_exponent": 0.3,
+            },
+            ("accelerator",),
+        ),
+    ),
+    {"size_exponent": 1.0, "direct_bytes": DIRECT_BYTES},
 )
-ELEMENTWISE = Numbers(
-    "elementwise", "elementwise", {"launch_s": 3e-6, "mbu": 0.8}, {"launch_s": 0.5, "mbu": 0.2}
-)
+SECTIONS = (ELEMENTWISE, GEMM, ATTENTION, JOINED_ATTENTION, EXPERTS, NVLINK, PCIE, LATENT_ATTENTION)
+"""In the order of fitting: later ones use the earlier. Each starts with a format its prior stands for."""
+
+PRIOR_FORMATS: Mapping[str, str] = {
+    "elementwise": "any",
+    "gemm": "bf16",
+    "attention": "bf16",
+    "experts": "bf16",
+    "nvlink": "nvlink",
+    "pcie": "pcie",
+    "attention_latent": "mla_fp8",
+}
+"""Format a section's starting numbers stand for where no row of it was measured."""
 
 SOFTMAX_DIMS = {
     "hopper": 63.0,
@@ -129,59 +214,9 @@ SOFTMAX_DIMS = {
     "blackwell_workstation": 17.0,
 }
 """Datasheet bf16 FLOP/s ÷ (4 × exponentials/s), at 16 a clock and SM: H100 989e12/(4·3.9e12), B200
-2,250e12/(4·4.3e12),
-A100 312e12/(4·2.4e12), L40S 362e12/(4·5.7e12), RTX PRO 6000 504e12/(4·7.2e12)."""
+2,250e12/(4·4.3e12), A100 312e12/(4·2.4e12), L40S 362e12/(4·5.7e12), RTX PRO 6000 504e12/(4·7.2e12)."""
 
 LATENT_HEADS_FLOOR = {"sglang": 128.0}
 """Heads an engine's latent-attention kernel computes at least: SGLang's takes as long for 16 heads as for
 128.
 """
-
-BLOCK_ROWS = 64.0
-"""Query rows of one block of FlashAttention-2's kernel for sequences of mixed lengths; a decode fills one
-row of it.
-"""
-
-DIRECT_BYTES = float(8 * 2**20)
-"""Largest all-reduce vLLM's own kernels take; NCCL's ring takes those above."""
-
-_NO_FIT = Fit("default", "any", "vllm", "bf16", "assumed", "prior", 0, None, None, 0.15)
-
-
-def prior_entries() -> Table:
-    """Entries before any fit: what a GPU is assumed to reach."""
-    attention = AttentionEfficiency(
-        **PREFILL.start,
-        **DECODE.start,
-        softmax_dims=60.0,
-        decode_mfu=0.5,
-        decode_heads_floor=1.0,
-        serial_key_s=0.0,
-        mixed_block_rows=0.0,
-        fit=_NO_FIT,
-    )
-    latent = replace(
-        attention, **LATENT_PREFILL.start, **LATENT_DECODE.start, fit=replace(_NO_FIT, format="mla_fp8")
-    )
-    return {
-        "gemm": [GemmEfficiency(**GEMM.start, fit=_NO_FIT)],
-        "attention": [attention, latent],
-        "experts": [ExpertEfficiency(**EXPERTS.start, fit=_NO_FIT)],
-        "collective": [
-            CollectiveEfficiency(
-                **COLLECTIVES.start,
-                ring_fan_exponent=0.0,
-                direct_bytes=0.0,
-                direct_fraction=1.0,
-                direct_fan_exponent=1.0,
-                fit=replace(_NO_FIT, format="nvlink"),
-            ),
-            CollectiveEfficiency(
-                **SHARED_LINK.start,
-                size_exponent=1.0,
-                direct_bytes=DIRECT_BYTES,
-                fit=replace(_NO_FIT, format="pcie"),
-            ),
-        ],
-        "elementwise": [ElementwiseEfficiency(**ELEMENTWISE.start, fit=replace(_NO_FIT, format="any"))],
-    }

@@ -10,19 +10,8 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from pdexplorer.catalog.efficiency import load_efficiencies
-from pdexplorer.evidence.fitted_numbers import (
-    COLLECTIVES,
-    DECODE,
-    ELEMENTWISE,
-    EXPERTS,
-    GEMM,
-    LATENT_DECODE,
-    LATENT_PREFILL,
-    PREFILL,
-    SERIAL_PREFILL,
-    SHARED_LINK,
-)
+from pdexplorer.catalog.effects import fitted_count
+from pdexplorer.catalog.efficiency import fitted_document
 from pdexplorer.physics.serving import CLASSES, NUMBERS, load_serving_ratios, load_serving_waits
 
 ACCURACY_FILE = "accuracy.toml"
@@ -110,19 +99,14 @@ def accuracy_sentence() -> str:
 
 def parameter_counts() -> dict[str, int]:
     """Fitted numbers the shipped predictions rest on: from kernel times and from serving runs."""
-    kernels = sum(
-        len(_fitted_names(part, entry))
-        for part, entries in load_efficiencies().items()
-        for entry in entries
-        if entry.fit.kind == "fitted"
-    )
     ratios = load_serving_ratios()
     used = {
         name: [number for number in NUMBERS if getattr(ratios[name], number) != _untouched(number)]
         for name in CLASSES
     }
     waits = load_serving_waits()
-    return {"kernels": kernels, "serving": sum(map(len, used.values())) + len(waits["request_s"]) + 1}
+    serving = sum(map(len, used.values())) + len(waits["request_s"]) + 1
+    return {"kernels": fitted_count(fitted_document()), "serving": serving}
 
 
 def accuracy_toml(
@@ -143,18 +127,6 @@ def accuracy_toml(
             *(f"{f.name} = {_literal(getattr(error, f.name))}" for f in fields(error)),
         ]
     return "\n".join(lines) + "\n"
-
-
-def _fitted_names(part: str, entry: Any) -> set[str]:
-    """Which of an entry's numbers a fit may move; the rest are constants of its kind."""
-    if part == "attention":
-        if entry.fit.format.startswith("mla"):
-            return {*LATENT_PREFILL.start, *LATENT_DECODE.start}
-        serial = SERIAL_PREFILL.start if entry.serial_key_s else PREFILL.start
-        return {*serial, *DECODE.start}
-    if part == "collective":
-        return set(SHARED_LINK.start if entry.fit.format == "pcie" else COLLECTIVES.start)
-    return set({"gemm": GEMM, "experts": EXPERTS, "elementwise": ELEMENTWISE}[part].start)
 
 
 def _untouched(number: str) -> float:

@@ -7,13 +7,14 @@ import numpy as np
 import pytest
 
 from pdexplorer.catalog.catalog import Catalog, load_catalog
-from pdexplorer.catalog.efficiency import load_efficiencies, parse_efficiencies
+from pdexplorer.catalog.effects import fitted_count
+from pdexplorer.catalog.efficiency import fitted_document, load_efficiencies, parse_efficiencies
 from pdexplorer.evidence import cross_validation
 from pdexplorer.evidence.calibration import Calibration, fit
-from pdexplorer.evidence.efficiency_file import to_toml
-from pdexplorer.evidence.fitted_numbers import prior_entries
+from pdexplorer.evidence.efficiency_file import fit_files, to_toml
 from pdexplorer.evidence.points import StepPoint, read_points
 from pdexplorer.evidence.steptime import predict_points
+from tests.shared_data import shared_path
 
 REFERENCE = Path(__file__).parents[1] / "reference"
 
@@ -39,8 +40,7 @@ def doubled(point: StepPoint) -> StepPoint:
 
 
 def predictions(train: list[StepPoint], test: list[StepPoint]) -> list[float]:
-    entries = fit(train, load_catalog(), "a test").entries
-    fitted = {part: tuple(rows) for part, rows in entries.items()}
+    fitted = fit(train, load_catalog(), "a test").entries
     return [predicted or 0.0 for predicted, _ in predict_points(test, entries=fitted)]
 
 
@@ -59,7 +59,7 @@ def test_scores_do_not_depend_on_the_rows_they_are_of(
 
     def spy(train: list[StepPoint], catalog: Catalog, source: str) -> Calibration:
         trained.append(list(train))
-        return Calibration(prior_entries(), 0, 0)
+        return fit([], catalog, source)
 
     monkeypatch.setattr(cross_validation, "fit", spy)
     scored = cross_validation.cross_validate(points, load_catalog())
@@ -80,15 +80,32 @@ def test_a_sample_of_rows_already_generalises(points: list[StepPoint]) -> None:
     assert np.median(np.abs(ratios - 1)) < 0.15
 
 
-def test_written_entries_read_back(points: list[StepPoint]) -> None:
-    entries = fit(points, load_catalog(), "a sample").entries
-    read = parse_efficiencies(to_toml(entries))
+def test_what_is_written_is_what_is_read(points: list[StepPoint]) -> None:
+    fitted = fit(points, load_catalog(), "a sample")
+    read = parse_efficiencies(to_toml(fitted.document))
     for before, after in zip(
-        predict_points(points, entries={part: tuple(rows) for part, rows in entries.items()}),
-        predict_points(points, entries=read),
-        strict=True,
+        predict_points(points, entries=fitted.entries), predict_points(points, entries=read), strict=True
     ):
         assert after[0] == pytest.approx(before[0], rel=2e-3)
+
+
+def test_the_shipped_file_is_the_fit_of_its_files() -> None:
+    names = ("measured/step_times.csv", "measured/mixed_steps.csv", "catalog/efficiency.csv")
+    fitted = fit_files([shared_path(name) for name in names])
+    shipped = fitted_document()
+    assert fitted.rows == 2719
+    for section, again in fitted.document.items():
+        for number, effects in again["numbers"].items():
+            assert shipped[section]["numbers"][number] == pytest.approx(effects, rel=2e-3)
+        assert len(shipped[section]["rows"]) == len(again["rows"])
+
+
+def test_the_shipped_numbers_are_few_and_counted() -> None:
+    document = fitted_document()
+    assert fitted_count(document) < 150
+    for section in document.values():
+        for effects in section.get("numbers", {}).values():
+            assert next(iter(effects)) == "base"
 
 
 def test_shares_of_ceilings_are_plausible() -> None:
