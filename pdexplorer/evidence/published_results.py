@@ -1,6 +1,6 @@
 """The listed published results beside what the model predicts for them: signs, ratios, balanced accuracy."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from pdexplorer.catalog.catalog import Catalog
@@ -108,15 +108,20 @@ def scorecard(results: Sequence[PublishedResult]) -> Scorecard:
 
 def miss_cause(case_id: str) -> str:
     """What is known of a miss; empty where nobody looked. By case, or by row for all its cases."""
-    known = [key for key in _CAUSES if case_id == key or case_id.startswith(f"{key}_")]
-    return _CAUSES[max(known, key=len)] if known else ""
+    return CAUSES.get(cause_key(case_id), "")
 
 
-_CAUSES = {
+def cause_key(case_id: str) -> str:
+    """Under which key of CAUSES a case's miss is told; empty where under none."""
+    known = [key for key in CAUSES if case_id == key or case_id.startswith(f"{key}_")]
+    return max(known, key=len, default="")
+
+
+CAUSES: Mapping[str, str] = {
     "R005_mii": "The catalogue has no profile of DeepSpeed-MII; today's vLLM with chunked prefill stands "
     "in, a better baseline than the one measured. The decode pool is bound by KV memory.",
     "R081": "The source ran 100 requests, twelve seconds of arrivals: no steady state, in which 64 "
-    "sequences a decode instance carry 1.7 requests/s. Its limit is on the gaps between tokens, which a "
+    "sequences a decode instance carry no 2 requests/s. Its limit is on the gaps between tokens, which a "
     "scenario cannot state; on TPOT, where the list puts it, interference averages out.",
     "U31": "At this rate both fleets serve everything, so neither can give more tokens per second. The "
     "same author's next run (LMCache pull request 528) has a TPOT of 12 against 20 ms at equal arrivals: a "
@@ -125,5 +130,5 @@ _CAUSES = {
     "1.1) and 15% off its decode (0.92 / 1.08), nothing off the colocated fleet: without that its ratios "
     "of 0.89 to 1.09 would read about 1.1 to 1.3.",
     "U66_l40s": "Prediction of another planner, with 15 to 18% off its split as above; its colocated "
-    "fleet gives 95 tokens/s per GPU, ours 61. No collective of this card over PCIe was measured.",
+    "fleet gives 95 tokens/s per GPU, ours a third less. No collective of this card over PCIe was measured.",
 }

@@ -97,6 +97,10 @@ PATTERNS: Mapping[str, str] = {
     r"batches of up to (\d+)": r"批大小至多 \1",
     r"rows grouped by prefix": "按前缀分组",
     r"(\d+) length buckets": r"按长度分 \1 组",
+    # what a fault costs
+    r"([\d.,]+%) of requests miss their limits; attainment ([\d.,]+%) → ([\d.,]+%)\.": (
+        r"\1 的请求不再达标；达标率 \2 → \3。"
+    ),
     # saving presets
     r"name = (.*): allowed are small letters, digits and underscores, at most 64": (
         r"文件名 \1：只能用小写字母、数字和下划线，最多 64 个"

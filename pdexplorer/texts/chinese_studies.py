@@ -110,6 +110,8 @@ CHINESE_STUDIES: Mapping[str, str] = {
     "checklist.title": "分离之前要回答的问题",
     "checklist.question": "问题",
     "checklist.answer": "通常的答案",
+    "checklist.cost": "回放故障的代价",
+    "checklist.replay": "在“故障”页回放本场景之后，这里会列出各故障的代价。",
     "faults.about": "同样的请求，有无故障各回放一次，*仿真*：多少请求因此不达标。",
     "faults.fault": "故障",
     "faults.before": "无故障达标率",

@@ -116,6 +116,8 @@ ENGLISH_STUDIES: Mapping[str, str] = {
     "checklist.title": "Questions to answer before splitting",
     "checklist.question": "Question",
     "checklist.answer": "Usual answer",
+    "checklist.cost": "In replayed faults",
+    "checklist.replay": "What faults cost stands here once the Faults tab has replayed this scenario.",
     "faults.about": "The same requests with and without each fault, *simulated*: how many then miss their "
     "limits.",
     "faults.fault": "Fault",

@@ -5,6 +5,8 @@ import pytest
 from pdexplorer.scenario.presets import load_presets
 from pdexplorer.scenario.settings import apply_settings
 from pdexplorer.study import words
+from pdexplorer.study.checklist import checklist
+from pdexplorer.study.faults import FaultRow
 from pdexplorer.texts.chinese_sentences import in_chinese
 
 LIMITS = [
@@ -18,6 +20,10 @@ LIMITS = [
     words.pool_too_few("prefill", 3.1, 8.0, 2),
     words.budget_too_small(2.5, True),
     words.budget_too_small(3, False),
+    words.ttft_share(0.912, 2.0, 0.95),
+    words.together_alone(0.93, 0.96, 0.97, 0.95),
+    words.pools_too_few(2, 1, 3.1, 8.0),
+    words.pools_in_flight(2, 1, 64),
 ]
 
 
@@ -47,6 +53,12 @@ def test_a_refused_setting_is_told_in_chinese(key, value):
     said = in_chinese(refused[0].text)
     assert said.startswith(f"{key} = {value}：")
     assert not re.search(r"allowed|number|above|such|close|one of", said)
+
+
+def test_what_a_fault_costs_is_told_in_chinese():
+    row = FaultRow("decode_down", "disaggregated", 0.99, 0.9, 54, 0.09, 3, 2.0, "")
+    cost = next(item.cost for item in checklist((row,)) if item.cost)
+    assert in_chinese(cost) == "9.0% 的请求不再达标；达标率 99.0% → 90.0%。"
 
 
 def test_what_is_not_known_stays_as_it_is():

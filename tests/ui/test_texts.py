@@ -5,11 +5,13 @@ from string import Formatter
 import pytest
 
 from pdexplorer.catalog.catalog import load_catalog
+from pdexplorer.evidence import published_results
 from pdexplorer.scenario.keys import keys
 from pdexplorer.scenario.presets import load_presets
 from pdexplorer.study.checklist import checklist
 from pdexplorer.study.faults import FAULTS
 from pdexplorer.texts.catalogue import LANGUAGES, catalogue
+from pdexplorer.texts.chinese_causes import CAUSES
 from pdexplorer.texts.chinese_checklist import CHECKLIST
 from pdexplorer.texts.chinese_figures import FIGURES
 from pdexplorer.texts.chinese_presets import PRESETS
@@ -125,6 +127,10 @@ def test_a_choice_without_a_text_reads_as_links_write_it(monkeypatch):
 
 def test_the_operators_checklist_is_known_in_chinese():
     assert {row.key for row in checklist()} == set(CHECKLIST)
+
+
+def test_the_cause_of_every_published_miss_is_known_in_chinese():
+    assert set(published_results.CAUSES) == set(CAUSES)
 
 
 def test_every_fault_has_a_name():

@@ -11,6 +11,7 @@ import streamlit as st
 from pdexplorer.charts.lines import COLUMNS, fleet_lines, line_frame
 from pdexplorer.charts.template import to_template
 from pdexplorer.study.checklist import checklist
+from pdexplorer.study.faults import FaultRow
 from pdexplorer.study.payback import Payback, payback
 from pdexplorer.texts.chinese_checklist import CHECKLIST
 from pdexplorer.texts.formats import number
@@ -18,7 +19,9 @@ from pdexplorer.ui.answer import Answered
 from pdexplorer.ui.chart import chart
 from pdexplorer.ui.figures import fleet_texts
 from pdexplorer.ui.tabs.studies import table
-from pdexplorer.ui.texts import language, text
+from pdexplorer.ui.texts import language, said, text
+from pdexplorer.ui.work.board import board
+from pdexplorer.ui.work.study import Study
 
 
 def payback_tab(answer: Answered) -> None:
@@ -30,12 +33,24 @@ def payback_tab(answer: Answered) -> None:
     else:
         _money(found)
     st.markdown(f"**{text('checklist.title')}**")
+    faults = _replayed(answer)
+    if not faults:
+        st.caption(text("checklist.replay"))
     rows: list[Mapping[str, Any]] = []
-    for row in checklist():
+    for row in checklist(faults):
         asked = CHECKLIST.get(row.key) if language() == "zh" else None
         question, reply = asked or (row.question, row.answer)
-        rows.append({text("checklist.question"): question, text("checklist.answer"): reply})
+        cells = {text("checklist.question"): question, text("checklist.answer"): reply}
+        if faults:
+            cells[text("checklist.cost")] = said(row.cost)
+        rows.append(cells)
     st.table(pd.DataFrame(rows).set_index(text("checklist.question")))
+
+
+def _replayed(answer: Answered) -> tuple[FaultRow, ...]:
+    """What each fault costs, where the Faults tab has replayed this scenario."""
+    job = board().find(Study("faults", answer.scenario.model_dump_json()))
+    return tuple(job.result or ()) if job is not None and job.finished else ()
 
 
 def _money(found: Payback) -> None:

@@ -9,6 +9,7 @@ from pdexplorer.evidence.published import load_published
 from pdexplorer.evidence.published_results import (
     FIRST_BALANCED_ACCURACY_FRACTION,
     PublishedResult,
+    cause_key,
     scorecard,
 )
 from pdexplorer.scenario.link import to_link
@@ -16,11 +17,12 @@ from pdexplorer.scenario.presets import Presets
 from pdexplorer.scenario.scenario import Scenario
 from pdexplorer.scenario.settings import diff
 from pdexplorer.study.faults import FaultRow, fault_shares
+from pdexplorer.texts.chinese_causes import CAUSES
 from pdexplorer.texts.formats import ms_text, number, percent
 from pdexplorer.ui.answer import Answered
 from pdexplorer.ui.pick import offer
 from pdexplorer.ui.tabs.studies import long_study, table
-from pdexplorer.ui.texts import said, text
+from pdexplorer.ui.texts import language, said, text
 
 
 def faults_tab(answer: Answered) -> None:
@@ -71,7 +73,7 @@ def published_tab(answer: Answered, presets: Presets) -> None:
             text("published.measured"): _sign(row.published_sign, row.published_ratio),
             text("published.predicted"): _sign(row.predicted_sign, row.predicted_ratio),
             text("published.right"): row.correct,
-            text("published.why"): said(row.cause or row.limit),
+            text("published.why"): _why(row),
             text("published.changed"): row.changed,
             text("column.source"): row.source,
         }
@@ -84,6 +86,11 @@ def published_tab(answer: Answered, presets: Presets) -> None:
         case = next(case for case in load_published() if case.id == row.id)
         words = text("pick.case", claim=row.claim)
         offer("published.table", words, as_link(case.scenario, presets), answer.scenario)
+
+
+def _why(row: PublishedResult) -> str:
+    chinese = CAUSES.get(cause_key(row.id)) if row.cause and language() == "zh" else None
+    return chinese or row.cause or said(row.limit)
 
 
 def as_link(scenario: Scenario, presets: Presets) -> str:
