@@ -73,7 +73,13 @@ def _attained_by_class(
     load = designs.load
     steps = load.decode_steps[:, None, None]
     first = wait_attainment(
-        load, flow.service_s, wait.after_s, steps * flow.tpot_s, wait.share, wait.mean_s, wait.cv2
+        load,
+        flow.service_s,
+        wait.after_s,
+        steps * flow.tpot_s if load.limits_e2e else 0.0,
+        wait.share,
+        wait.mean_s,
+        wait.cv2,
     )
     spread = spread_batch(load, flow.in_flight, wait.instances)
     mean, per_step, at_once, most = interference(designs, flow, wait)

@@ -111,7 +111,7 @@ def disaggregated_flow(
         service, after = prefill.service_s, hop + 0.0 * decode.step_s
         wait, share = prefill.wait_s, prefill.wait_share
         late = link.exposed_s + link.wait_s + hop
-    tail = load.decode_steps[:, None, None] * decode.step_s + late
+    tail = load.decode_steps[:, None, None] * decode.step_s + late if load.limits_e2e else 0.0
     first = wait_attainment(load, service, after, tail, share, wait, prefill.wait_cv2)
     if later is None:
         later = decode_tpot(designs, decode, late)
@@ -202,7 +202,10 @@ def demand_per_s(designs: DisaggregatedDesigns, decode: DecodeFlow) -> Array:
 def decode_at(designs: DisaggregatedDesigns, rate_per_s: Array, instances: Array) -> DecodeFlow:
     """One decode instance of a pool of that many at a rate each; clamps at the batch limit."""
     shape = np.broadcast_shapes(designs.decode_rows.shape, np.shape(rate_per_s))
-    low, high = np.full(shape, _ALMOST_NONE), np.full(shape, designs.max_batch)
+    high = np.full(shape, designs.max_batch)
+    # Little's law with the shortest step there is: never more than in truth.
+    fastest, _ = designs.grid.at(np.ones((1, 1, 1, 1)))
+    low = np.minimum(np.maximum(rate_per_s * designs.decode_steps * fastest, _ALMOST_NONE), 0.999 * high)
 
     def carried(in_flight: Array) -> Array:
         return decode_flow(designs, in_flight, instances).rate_per_s

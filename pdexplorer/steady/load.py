@@ -86,6 +86,11 @@ class Load:
         return self.new_tokens + self.past_tokens
 
     @cached_property
+    def limits_e2e(self) -> bool:
+        """Whether the whole request has a limit anywhere."""
+        return bool(np.any(self.e2e_limit_s < NO_LIMIT_S))
+
+    @cached_property
     def mean_new_tokens(self) -> Array:
         return self.mean(self.new_tokens)
 

@@ -132,7 +132,7 @@ def wait_attainment(
     load: Load,
     service_s: Array,
     after_s: Array,
-    tail_s: Array,
+    tail_s: Array | float,
     wait_share: Array,
     mean_wait: Array,
     wait_cv2: Array,
@@ -141,14 +141,16 @@ def wait_attainment(
     x).
 
     service_s: what a request takes besides waiting until its first token, by class, proportional to its
-    prompt; after_s: fixed additions; tail_s: the rest of the request. Waits are 0 with 1 − wait_share,
+    prompt; after_s: fixed additions; tail_s: the rest of the request, needed where that has a limit. Waits are 0 with 1 − wait_share,
     else Weibull.
     """
-    limit = np.minimum(load.ttft_limit_s, load.e2e_limit_s - tail_s) - after_s
+    limit = load.ttft_limit_s - after_s
+    if load.limits_e2e:
+        limit = np.minimum(load.ttft_limit_s, load.e2e_limit_s - tail_s) - after_s
     column = (slice(None), *([None] * (service_s.ndim - 1)))
-    low, high = load.low_ratio[column] * service_s, load.high_ratio[column] * service_s
-    above = limit - low
-    share = np.minimum(np.maximum(above / np.maximum(high - low, 1e-9), 0.0), 1.0)
+    above = limit - load.low_ratio[column] * service_s
+    width = np.maximum((load.high_ratio - load.low_ratio)[column] * service_s, 1e-9)
+    share = np.minimum(np.maximum(above / width, 0.0), 1.0)
     # Half way into a class only its shorter half is in time, with half the room on average.
     room = np.maximum(np.maximum(0.5 * above, limit - service_s), 0.0)
     shape, scale = weibull_of(wait_cv2)

@@ -36,9 +36,9 @@ class Effort:
 
 EXACT = Effort(24, 1e-7, 0.0, guess=False)
 """For a verdict."""
-ROUGH = Effort(9, 1e-2, 0.05, guess=True)
+ROUGH = Effort(7, 1e-2, 0.05, guess=True)
 """For many cells: the guess is some ten times as near as the two."""
-NEARBY = Effort(7, 1e-2, 0.05, guess=True)
+NEARBY = Effort(6, 1e-2, 0.05, guess=True)
 """The same from a guess between their neighbours."""
 
 
@@ -141,7 +141,7 @@ def _between(a: Array, fa: Array, b: Array, fb: Array, within: float) -> Array:
 def meet(value: Callable[[Array], Array], target: Array, low: Array, high: Array) -> Array:
     """x in [low, high] with value(x) = target, for a rising value; Illinois' false position in logarithms.
 
-    Converges to about 1e-13 relative in a dozen evaluations; clamps where the target lies outside.
+    Converges to about 1e-12 relative in a dozen evaluations; clamps where the target lies outside.
     """
     a, b = np.log(low), np.log(high)
     goal = np.log(target)
@@ -154,7 +154,7 @@ def meet(value: Callable[[Array], Array], target: Array, low: Array, high: Array
             x = np.where(np.abs(gap) > 0.0, (a * fb - b * fa) / np.where(gap == 0.0, 1.0, gap), a)
         x = np.where((x - a) * (x - b) <= 0.0, x, 0.5 * (a + b))
         fx = np.log(value(np.exp(x))) - goal
-        if np.all((np.abs(fx) < 1e-13) | (np.abs(b - a) < 1e-15)):
+        if np.all((np.abs(fx) < 1e-12) | (np.abs(b - a) < 1e-15)):
             break
         same = np.sign(fx) == np.sign(fb)
         a, fa = np.where(same, a, b), np.where(same, 0.5 * fa, fb)

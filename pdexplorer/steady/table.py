@@ -147,10 +147,9 @@ def build_table(
     added = np.empty((*shape, len(batch_nodes) + 1))
     lone = np.empty_like(added)
     past = np.empty((*shape, len(past_nodes)))
+    points = {each: _points(each, batch_nodes, context_nodes, past_nodes) for each in set(ranks)}
     for row, instance in enumerate(instances):
-        decode[row], added[row], lone[row], past[row] = _tables(
-            instance, ranks[row], batch_nodes, context_nodes, past_nodes, step_time_s
-        )
+        decode[row], added[row], lone[row], past[row] = _tables(instance, points[ranks[row]], step_time_s)
     return StepTable(
         batch_nodes,
         context_nodes,
@@ -187,47 +186,50 @@ def _batch_nodes(max_batch: int, ranks: int) -> Array:
     return np.unique(np.concatenate(([1.0, 2.0], rounded[rounded >= 1.0], [top])))
 
 
-def _tables(
-    instance: Any,
-    ranks: int,
-    batch_nodes: Array,
-    context_nodes: Array,
-    past_nodes: Array,
-    step_time_s: StepFunction,
-) -> tuple[Array, Array, Array, Array]:
-    decode = _called(
-        step_time_s, instance, decode_batch=batch_nodes[:, None], decode_context_tokens=context_nodes
-    )
+@dataclass(frozen=True, eq=False)
+class _Points:
+    """The loads of all tables of an instance as one flat list: a call of the physics costs its overhead."""
+
+    load: dict[str, Array]
+    shapes: tuple[tuple[int, ...], ...]
+
+    def split(self, values: Array) -> list[Array]:
+        """One array a table."""
+        edges = np.cumsum([0, *(int(np.prod(shape)) for shape in self.shapes)])
+        return [
+            values[a:b].reshape(shape) for a, b, shape in zip(edges, edges[1:], self.shapes, strict=False)
+        ]
+
+
+def _points(ranks: int, batch_nodes: Array, context_nodes: Array, past_nodes: Array) -> _Points:
+    """decode (batch, context), mixed (tokens, batch + 1), with a past (tokens, past), and, where there are
+    several ranks, mixed with all prompt tokens on one.
+    """
     prompts = _PROMPT_NODES[:, None]
-    sequences = np.minimum(prompts, float(ranks))
+    spread = np.minimum(prompts, float(ranks))
     batch = np.concatenate(([0.0], batch_nodes))
-    mixed = _called(
-        step_time_s,
-        instance,
-        prefill_tokens=prompts,
-        prefill_sequences=sequences,
-        decode_batch=batch,
-        decode_context_tokens=np.where(batch > 0, context_nodes[0], 0.0),
+    context = np.where(batch > 0, context_nodes[0], 0.0)
+    tables: list[tuple[Any, ...]] = [
+        (0.0, 1.0, 0.0, batch_nodes[:, None], context_nodes),
+        (prompts, spread, 0.0, batch, context),
+        (prompts, spread, past_nodes, 0.0, 0.0),
+        *([(prompts, 1.0, 0.0, batch, context)] if ranks > 1 else []),
+    ]
+    wide = [np.broadcast_arrays(*table) for table in tables]
+    names = (
+        "prefill_tokens",
+        "prefill_sequences",
+        "prefill_past_tokens",
+        "decode_batch",
+        "decode_context_tokens",
     )
+    flat = [np.concatenate([table[i].ravel() for table in wide]) for i in range(len(names))]
+    return _Points(dict(zip(names, flat, strict=True)), tuple(table[0].shape for table in wide))
+
+
+def _tables(instance: Any, points: _Points, step_time_s: StepFunction) -> tuple[Array, Array, Array, Array]:
+    values = np.asarray(step_time_s(instance, **points.load), dtype=float)
+    decode, mixed, with_past, *one_rank = points.split(values)
     base = np.concatenate(([0.0], decode[:, 0]))
-    lone = mixed
-    if ranks > 1:
-        lone = _called(
-            step_time_s,
-            instance,
-            prefill_tokens=prompts,
-            decode_batch=batch,
-            decode_context_tokens=np.where(batch > 0, context_nodes[0], 0.0),
-        )
-    with_past = _called(
-        step_time_s,
-        instance,
-        prefill_tokens=prompts,
-        prefill_sequences=sequences,
-        prefill_past_tokens=past_nodes,
-    )
+    lone = one_rank[0] if one_rank else mixed
     return decode, mixed - base, lone - base, with_past - mixed[:, :1]
-
-
-def _called(step_time_s: StepFunction, instance: Any, **load: Any) -> Array:
-    return np.asarray(step_time_s(instance, **load), dtype=float)

@@ -37,32 +37,27 @@ def wire_of(
         if key in WIRE_AXES
     }
     shape = np.broadcast_shapes((1, 1), *(value.shape for value in axes.values()))
-    egress = np.empty((len(prefill), 1, *shape))
-    ingress = np.empty((1, len(decode), *shape))
-    latency = np.empty(shape)
-    flat = {key.split(".")[1]: np.broadcast_to(value, shape) for key, value in axes.items()}
-    seen: dict[tuple[float, ...], tuple[list[float], list[float], float]] = {}
+    keys = [key.split(".")[1] for key in axes]
+    settings, at = np.zeros((1, 0)), np.zeros(1, dtype=np.intp)
+    if axes:
+        cells = np.stack([np.broadcast_to(value, shape).ravel() for value in axes.values()], axis=1)
+        settings, at = np.unique(cells, axis=0, return_inverse=True)
+        at = at.ravel()
+    egress, ingress = np.empty((len(prefill), len(settings))), np.empty((len(decode), len(settings)))
+    latency = np.empty(len(settings))
     fabric, overlap = 1.0, False
-    for cell in np.ndindex(*shape):
-        key = tuple(float(value[cell]) for value in flat.values())
-        if key not in seen:
-            network = scenario.network.model_copy(update=dict(zip(flat, key, strict=True)))
-            varied = scenario.model_copy(update={"network": network})
-            out, into = [], []
-            for index in range(max(len(prefill), len(decode))):
-                ends = prefill[min(index, len(prefill) - 1)], decode[min(index, len(decode) - 1)]
-                path = resolve_path(catalog, varied, *ends)
-                if isinstance(path, Infeasible):
-                    return path
-                out.append(path.egress_byte_per_s)
-                into.append(path.ingress_byte_per_s)
-                fabric, overlap = path.fabric_fraction, path.layerwise_overlap
-                delay = path.latency_s
-            seen[key] = out, into, delay
-        out, into, delay = seen[key]
-        egress[(slice(None), 0, *cell)] = out[: len(prefill)]
-        ingress[(0, slice(None), *cell)] = into[: len(decode)]
-        latency[cell] = delay
+    for index, values in enumerate(settings):
+        network = scenario.network.model_copy(update=dict(zip(keys, values.tolist(), strict=True)))
+        varied = scenario.model_copy(update={"network": network})
+        for row in range(max(len(prefill), len(decode))):
+            ends = prefill[min(row, len(prefill) - 1)], decode[min(row, len(decode) - 1)]
+            path = resolve_path(catalog, varied, *ends)
+            if isinstance(path, Infeasible):
+                return path
+            egress[min(row, len(prefill) - 1), index] = path.egress_byte_per_s
+            ingress[min(row, len(decode) - 1), index] = path.ingress_byte_per_s
+            latency[index] = path.latency_s
+            fabric, overlap = path.fabric_fraction, path.layerwise_overlap
     architecture = decode[0].architecture
     moved = [
         np.asarray(
@@ -71,5 +66,11 @@ def wire_of(
         for one in decode
     ]
     return Wire(
-        np.stack(moved, axis=1)[:, None], egress, ingress, latency, fabric, overlap, int(architecture.layers)
+        np.stack(moved, axis=1)[:, None],
+        egress[:, at].reshape(len(prefill), 1, *shape),
+        ingress[:, at].reshape(1, len(decode), *shape),
+        latency[at].reshape(shape),
+        fabric,
+        overlap,
+        int(architecture.layers),
     )

@@ -74,4 +74,8 @@ def in_flight_at(designs: ColocatedDesigns, per_instance: float, instances: Arra
         return colocated_load(designs, flow, colocated_wait(designs, flow, instances))
 
     low, high = np.full(designs.shape, _ALMOST_NONE), np.full(designs.shape, most)
+    if designs.load.concurrency is None:
+        # Little's law with the shortest step there is: never more than in truth.
+        fastest, _ = designs.grid.at(np.ones((1, 1, 1, 1)))
+        low = np.minimum(np.maximum(per_instance * designs.load.mean_decode_steps * fastest, low), 0.999 * high)
     return meet(carried, np.full(designs.shape, per_instance), low, high)
