@@ -53,6 +53,13 @@ class Workload(Block):
     prefix_hit_fraction: float = Field(
         0.0, ge=0, le=0.999, description="Share of all prompt tokens already in a prefix cache (mean)."
     )
+    decode_hit_fraction: float = Field(
+        0.0,
+        ge=0,
+        le=0.999,
+        description="Share of all prompt tokens whose KV the decode side holds already, so that it is not "
+        "sent; replays of conversations work it out.",
+    )
     warm_fraction: float = Field(
         1.0,
         gt=0,

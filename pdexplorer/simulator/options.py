@@ -46,6 +46,9 @@ class SimulationOptions:
     whose transfer would take longer at the link's present rates. refuse_ttft_s: a prompt whose predicted TTFT
     is longer is refused before prefill.
 
+    held_by_decode_fraction: of every prompt's KV, not sent because the decode side has it; with a cache it is
+    worked out instead.
+
     faults: in any order. retry_after_s: time until a request that lost its instance is sent elsewhere.
     transfer_retries: a transfer that fails is sent again so often, then the decode side recomputes the
     prompt. scaling: pools that grow, shrink or change roles; None for fixed ones. static_batches: a colocated
@@ -65,6 +68,7 @@ class SimulationOptions:
     prefix_load_ratio: float = 1.5
     split_rule: SplitRule | None = None
     local_chunk_tokens: int = 2048
+    held_by_decode_fraction: float = 0.0
     overflow_wait_s: float | None = None
     fallback_transfer_s: float | None = None
     refuse_ttft_s: float | None = None
@@ -109,4 +113,5 @@ def options_of(scenario: Scenario) -> SimulationOptions:
         closed_loop_concurrency=workload.concurrency if workload.arrivals == "closed_loop" else None,
         kv_block_tokens=scenario.engine.kv_block_tokens,
         split_rule=OwnThreshold(threshold) if threshold else None,
+        held_by_decode_fraction=workload.decode_hit_fraction,
     )

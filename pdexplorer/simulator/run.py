@@ -88,7 +88,8 @@ def simulate_disaggregated(
         requests.input_tokens.astype(float),
         fleet.decode.parallelism.tp,
     )
-    kv_bytes: list[float] = np.asarray(moved, dtype=float).tolist()
+    sent = 1.0 if options.cache is not None else 1.0 - options.held_by_decode_fraction
+    kv_bytes: list[float] = (sent * np.asarray(moved, dtype=float)).tolist()
     first_from_prefill = fleet.first_token_from == "prefill"
     if options.plain:
         return Disaggregated(prefill, decode, link, first_from_prefill, kv_bytes, requests, options).run()

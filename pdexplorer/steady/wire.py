@@ -28,8 +28,8 @@ def wire_of(
     load: Load,
     axes: Mapping[str, Array] | None = None,
 ) -> Wire | Infeasible:
-    """Every prefill instance to every decode instance. The whole prompt's KV moves: the decode side holds
-    none of it.
+    """Every prefill instance to every decode instance. The whole prompt's KV moves but for the share that the
+    decode side is said to hold.
     """
     axes = {
         key: np.atleast_2d(np.asarray(value, float))
@@ -58,9 +58,10 @@ def wire_of(
             ingress[min(row, len(decode) - 1), index] = path.ingress_byte_per_s
             latency[index] = path.latency_s
             fabric, overlap = path.fabric_fraction, path.layerwise_overlap
-    architecture = decode[0].architecture
+    architecture, sent = decode[0].architecture, 1.0 - scenario.workload.decode_hit_fraction
     moved = [
-        np.asarray(
+        sent
+        * np.asarray(
             kv_moved_bytes(architecture, decode[0].kv_format, load.input_tokens, one.parallelism.tp), float
         )
         for one in decode

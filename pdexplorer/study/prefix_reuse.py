@@ -64,7 +64,12 @@ def prefix_reuse(
         closed_loop_concurrency=None,
         cache=cache_options(scenario),
     )
-    bare = replace(options_of(scenario), routing="least_loaded", closed_loop_concurrency=None)
+    bare = replace(
+        options_of(scenario),
+        routing="least_loaded",
+        closed_loop_concurrency=None,
+        held_by_decode_fraction=0.0,
+    )
     runs: tuple[tuple[Fleet, Requests, SimulationOptions], ...] = (
         (one, requests, caches),
         (other, plain, bare),

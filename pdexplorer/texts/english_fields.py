@@ -31,6 +31,7 @@ FIELDS: Mapping[str, str] = {
     "workload.output_distribution": "Output length spread",
     "workload.output_p95_tokens": "Output P95 (tokens)",
     "workload.prefix_hit_fraction": "Prefix hit (share of input)",
+    "workload.decode_hit_fraction": "Held by decode already (share of input)",
     "workload.warm_fraction": "Warm requests (share)",
     "slo.ttft_s": "TTFT limit (s)",
     "slo.tpot_ms": "TPOT limit (ms)",

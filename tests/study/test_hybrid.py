@@ -8,6 +8,8 @@ from pdexplorer.study.compare import Evaluation, evaluate
 from pdexplorer.study.faults import FAULTS, fault_rows
 from pdexplorer.study.hybrid import Hybrid, HybridRow, hybrid, rule_rows, with_hybrid
 from pdexplorer.study.prefix_reuse import RUNS, held_conversations, prefix_reuse
+from pdexplorer.study.replayed import replayed
+from pdexplorer.workload.generate import generate_requests
 from tests.study.test_signs import LONG_TIGHT
 
 SMALL = {**LONG_TIGHT, "workload": {"input_tokens": 4000, "output_tokens": 100, "rate_per_s": 3}}
@@ -66,6 +68,20 @@ def test_three_runs_side_by_side(evaluation: Evaluation) -> None:
     assert colocated.bytes_per_request == colocated.decode_hit_fraction == 0.0
     assert without.decode_hit_fraction == pytest.approx(0.0, abs=1e-6)
     assert 0.1 < reuse.decode_hit_fraction < 1.0
+
+
+def test_what_the_decode_side_holds_is_not_sent_in_the_estimate_and_in_a_replay() -> None:
+    workload = {**SMALL["workload"], "prefix_hit_fraction": 0.5}
+    moved, sent = [], []
+    for held in (0.0, 0.75):
+        asked = {**SMALL, "workload": {**workload, "decode_hit_fraction": held}}
+        found = evaluate(Scenario.model_validate(asked), with_break_even=False)
+        assert found.disaggregated_fleet is not None
+        moved.append(found.disaggregated.explain["moved_bytes"])
+        traffic = generate_requests(found.scenario.workload, 30, 0)
+        sent.append(replayed(found.scenario, found.disaggregated_fleet, traffic)[0].bytes_moved)
+    assert moved[1] == pytest.approx(0.25 * moved[0])
+    assert sent[1] == pytest.approx(0.25 * sent[0])
 
 
 def test_a_bigger_store_keeps_more_conversations(evaluation: Evaluation) -> None:
