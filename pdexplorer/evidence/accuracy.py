@@ -9,7 +9,7 @@ import numpy as np
 
 from pdexplorer.catalog.catalog import Catalog, load_catalog
 from pdexplorer.evidence.cross_validation import cross_validate
-from pdexplorer.evidence.points import StepPoint, read_points
+from pdexplorer.evidence.points import RefusedRow, StepPoint, read_rows
 from pdexplorer.evidence.serving_points import ServingPoint, read_serving
 from pdexplorer.evidence.serving_predict import Served, predict_serving
 from pdexplorer.evidence.steptime import predict_points
@@ -134,7 +134,12 @@ def rows_out(scored: ScoredFile) -> list[dict[str, object]]:
 
 
 def _steps(file: Path, held_out: bool, catalog: Catalog) -> ScoredFile:
-    points = [point for point in read_points(file) if point.measured_ms]
+    found = read_rows(file)
+    points = [point for point in found if isinstance(point, StepPoint) and point.measured_ms]
+    refused = [row for row in found if isinstance(row, RefusedRow)]
+    place = {id(row.raw): number for number, row in enumerate(found)}
+    if refused and not points:
+        raise ValueError(f"row {refused[0].row}: {refused[0].reason}")
     if not points:
         raise ValueError(f"{file.name} has no measured column (latency_ms or measured_ms) to compare with")
     scored: list[tuple[StepPoint, float | None, str, str]]
@@ -165,13 +170,29 @@ def _steps(file: Path, held_out: bool, catalog: Catalog) -> ScoredFile:
     )
     return ScoredFile(
         "step times",
-        rows,
+        tuple(sorted((*rows, *map(_unread, refused)), key=lambda row: place[id(row.raw)])),
         "in sample: the shipped numbers were fitted to the prefill and decode rows of step_times.csv and "
         "mixed_steps.csv; never to mixed rows",
         "--held-out leaves one model out at a time (or whole groups where none shares its kernels), and "
         "scores "
         "mixed rows under a fit to the others",
     )
+
+
+def _unread(row: RefusedRow) -> ScoredRow:
+    """A row that names what this package does not know: unanswered, with the reason."""
+    columns = {
+        "system": ("system", "hardware"),
+        "engine": ("engine", "backend"),
+        "model": ("model",),
+        "format": ("weight_format", "gemm_quant"),
+        "phase": ("phase",),
+    }
+    labels = {
+        label: next((row.raw[name] for name in names if row.raw.get(name)), "")
+        for label, names in columns.items()
+    }
+    return ScoredRow(row.raw, labels, {STEP: 0.0}, {STEP: None}, row.reason, "not read")
 
 
 def _serving(file: Path, held_out: bool, catalog: Catalog, report: Callable[[str], None]) -> ScoredFile:
@@ -216,8 +237,8 @@ def scored_serving(points: Sequence[ServingPoint], answers: Sequence[Served], he
     return ScoredFile(
         "serving",
         rows,
-        "in sample: the shipped serving ratios and request overheads were fitted to all "
-        "answered serving.csv colocated runs but the named outliers, none to disagg runs",
+        "in sample: the shipped serving ratios and request costs were fitted to all answered serving.csv "
+        "colocated runs but the named outliers, none to disagg runs",
         "--held-out leaves one (model, system) out at a time, refits and replays it",
     )
 

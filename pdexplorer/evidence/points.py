@@ -56,8 +56,27 @@ class StepPoint:
     raw: Mapping[str, str]
 
 
+@dataclass(frozen=True, slots=True)
+class RefusedRow:
+    """A row that describes no step this package knows: as read, and why, in one line."""
+
+    row: int
+    raw: Mapping[str, str]
+    reason: str
+
+
 def read_points(path: str | Path) -> list[StepPoint]:
     """All points of a CSV file. ValueError, one line, for an empty or huge file or a broken row."""
+    points = []
+    for row in read_rows(path):
+        if isinstance(row, RefusedRow):
+            raise ValueError(f"row {row.row}: {row.reason}")
+        points.append(row)
+    return points
+
+
+def read_rows(path: str | Path) -> list[StepPoint | RefusedRow]:
+    """All rows of a CSV file, those among them that cannot be read. ValueError for an empty or huge file."""
     file = Path(path)
     if file.stat().st_size > LARGEST_FILE_BYTES:
         raise ValueError(
@@ -67,19 +86,26 @@ def read_points(path: str | Path) -> list[StepPoint]:
         reader = csv.DictReader(handle)
         columns = tuple(reader.fieldnames or ())
         _check_columns(file.name, columns)
-        points = [parse_point(number, row) for number, row in enumerate(reader, start=1)]
-    if not points:
+        rows = [_point_or_refusal(reader.line_num, row) for row in reader]
+    if not rows:
         raise ValueError(f"{file.name} has no rows below its header; expected columns: {_OWN_COLUMNS}")
-    return points
+    return rows
 
 
 def parse_point(number: int, raw: Mapping[str, str | None]) -> StepPoint:
-    """One row; `number` counts from 1 below the header. ValueError names row, key, value, what is allowed."""
+    """One row; `number` is its line in the file. ValueError names row, key, value and what is allowed."""
+    point = _point_or_refusal(number, raw)
+    if isinstance(point, RefusedRow):
+        raise ValueError(f"row {number}: {point.reason}")
+    return point
+
+
+def _point_or_refusal(number: int, raw: Mapping[str, str | None]) -> StepPoint | RefusedRow:
     cells = {key: (value or "").strip() for key, value in raw.items() if isinstance(key, str)}
     try:
         return _parse(number, cells)
     except ValueError as error:
-        raise ValueError(f"row {number}: {error}") from None
+        return RefusedRow(number, cells, str(error))
 
 
 def _check_columns(name: str, columns: tuple[str, ...]) -> None:

@@ -82,3 +82,19 @@ def test_catalog_fit_writes_what_the_catalogue_reads(tmp_path: Path) -> None:
     assert main(["catalog", "fit", str(REFERENCE / "mixed_steps.csv"), "--out", str(out)]) == 0
     assert parse_efficiencies(out.read_text("utf-8"))["gemm"]
     assert main(["catalog", "fit"]) == 2
+
+
+def test_a_row_that_names_the_unknown_is_unanswered_with_its_reason(tmp_path: Path) -> None:
+    lines = (REFERENCE / "step_times.csv").read_text("utf-8").splitlines()
+    strange = lines[2].replace(lines[2].split(",")[3], "someone/Model-9")
+    file = tmp_path / "steps.csv"
+    file.write_text("\n".join([*lines[:2], strange, *lines[3:6]]))
+    scored = score_file(file)
+    assert len(scored.rows) == 5
+    (unread,) = [row for row in scored.rows if row.predicted_ms["step"] is None]
+    assert "someone/Model-9" in unread.reason
+    (line,) = [line for line in error_lines(scored) if line.group == ("not read",)]
+    assert (line.rows, line.answered, line.median) == (1, 0, 1.0)
+    file.write_text("\n".join([lines[0], strange]))
+    with pytest.raises(ValueError, match="someone/Model-9"):
+        score_file(file)

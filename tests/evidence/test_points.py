@@ -67,7 +67,7 @@ def test_mixed_layout_has_both_parts() -> None:
 )
 def test_a_broken_row_is_named_with_key_and_value(tmp_path: Path, row: str, words: str) -> None:
     good = "vllm,h100_sxm,llama_3_1_8b,bf16,bf16,1,1,1,1,decode,1,,,100\n"
-    with pytest.raises(ValueError, match="row 2: ") as caught:
+    with pytest.raises(ValueError, match="row 3: ") as caught:
         read(tmp_path, OWN + good + row + "\n")
     assert words in str(caught.value)
     assert "\n" not in str(caught.value)
