@@ -145,6 +145,7 @@ class Engine(Residents):
                 if through:
                     self.freed = True
                     for sequence in through:
+                        del self.admitted[sequence.admitted]
                         self.on_finish(sequence)
             if self.chunks:
                 self._finish_chunks(now_s)
@@ -244,6 +245,7 @@ class Engine(Residents):
             self.kv.free += self.kv.blocks_of(sequence.target_tokens)
             sequence.state = LEFT
             self.freed = True
+            del self.admitted[sequence.admitted]
             self.on_finish(sequence)
         else:
             self.decodes.join(sequence, now_s)

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from pdexplorer.simulator.sequence import DECODING, PREFILLING, WAITING, Sequence
+from pdexplorer.simulator.sequence import DECODING, WAITING, Sequence
 from pdexplorer.simulator.stretch import stretch_s
 from pdexplorer.simulator.usage import IDLE
 
@@ -22,7 +22,7 @@ def evacuate(engine: "Engine") -> list[Sequence]:
         if whole:
             end_s = engine.start_s + stretch_s(whole, engine.base_s, engine.ramp_s)
             decodes.advance(whole, engine.start_s, engine.base_s, engine.ramp_s, end_s)
-    here = [each for each in engine.admitted if each.state in (PREFILLING, DECODING)]
+    here = list(engine.admitted.values())
     for sequence in here:
         if sequence.state == DECODING:
             decodes.preempt(sequence)
@@ -35,7 +35,8 @@ def evacuate(engine: "Engine") -> list[Sequence]:
     decodes.drop_stale()
     engine.waiting.clear()
     engine.partial = None
-    engine.arrived, engine.admitted, engine.chunks = [], [], []
+    engine.arrived, engine.chunks = [], []
+    engine.admitted.clear()
     engine.prefilling = engine.inbound = engine.in_transfer = engine.steps = 0
     engine.step_end = None
     engine.freed = False

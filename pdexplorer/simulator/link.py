@@ -162,7 +162,8 @@ class Link:
         """New rates after a start or an end at `changed`."""
         if not self.fabric_may_bind:
             if changed.flows:
-                changed.rate = self._cap(changed.flows)
+                share = self.ingress_byte_per_s / changed.flows
+                changed.rate = share if share < self.egress_byte_per_s else self.egress_byte_per_s
                 self._schedule(changed)
             return
         fabric = self.fabric_byte_per_s
@@ -189,9 +190,11 @@ class Link:
 
     def _schedule(self, ingress: _Ingress) -> None:
         heap = ingress.heap
-        while heap and (heap[0][2].done or heap[0][0] != heap[0][2].until_bytes):
+        until_bytes, _, flow = heap[0]
+        while flow.done or until_bytes != flow.until_bytes:
             heappop(heap)  # extended since
-        wait_s = (heap[0][0] - ingress.moved_bytes) / ingress.rate
+            until_bytes, _, flow = heap[0]
+        wait_s = (until_bytes - ingress.moved_bytes) / ingress.rate
         ingress.event = Call(self.env, ingress.since_s + wait_s, self._on_end, payload=ingress)
 
     def _left(self, ingress: _Ingress) -> None:

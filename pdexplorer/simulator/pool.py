@@ -80,7 +80,7 @@ class Pool:
 
     def _push(self, instance: int) -> None:
         heappush(self.heap, (self.load[instance], self.last[instance], instance))
-        if len(self.heap) > 8 * self.instances + 64:
+        if len(self.heap) > 2 * self.instances + 16:
             self.heap = [(self.load[each], self.last[each], each) for each in _bits(self.open)]
             heapify(self.heap)
 

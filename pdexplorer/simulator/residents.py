@@ -16,7 +16,7 @@ from pdexplorer.simulator.events import Call
 from pdexplorer.simulator.gaps import GapHistogram
 from pdexplorer.simulator.kv import BlockPool
 from pdexplorer.simulator.policies import POLICIES, Chunk
-from pdexplorer.simulator.sequence import DECODING, PREFILLING, WAITING, Sequence
+from pdexplorer.simulator.sequence import DECODING, WAITING, Sequence
 from pdexplorer.simulator.specs import EngineSpec
 from pdexplorer.simulator.stretch import steps_until
 from pdexplorer.simulator.usage import InstanceUsage
@@ -99,7 +99,7 @@ class Residents:
         self.inbound = 0  # reserved here, still on their way
         self.in_transfer = 0  # of those, with prefill over
 
-        self.admitted: list[Sequence] = []
+        self.admitted: dict[int, Sequence] = {}  # in order
         self.admissions = 0
 
         self.step_end: Call | None = None  # of the step now running, or of a start at this very time
@@ -149,11 +149,8 @@ class Residents:
 
     def admit(self, sequence: Sequence) -> None:
         """Note the order of admission: the latest is preempted first."""
-        if len(self.admitted) > 2 * self.decodes.size + 64:
-            self.admitted = [each for each in self.admitted if each.state in (PREFILLING, DECODING)]
-        self.admissions += 1
-        sequence.admitted = self.admissions
-        self.admitted.append(sequence)
+        sequence.admitted = self.admissions = self.admissions + 1
+        self.admitted[self.admissions] = sequence
 
     def make_room(self) -> int:
         """Preempt until the next decode iteration's blocks fit; how many it will take."""
@@ -163,9 +160,8 @@ class Residents:
         if due <= kv.free:
             return due
         while kv.phase[slot] > kv.free:
-            victim = self.admitted.pop()
-            if victim.state == DECODING or victim.state == PREFILLING:
-                self._preempt(victim)
+            _, victim = self.admitted.popitem()
+            self._preempt(victim)
         decodes.drop_stale()
         return kv.phase[slot]
 

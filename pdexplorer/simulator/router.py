@@ -62,7 +62,7 @@ class LeastLoaded:
                 heapreplace(heap, (value, self.sent, instance))  # just chosen
                 return
         heappush(heap, (value, self.last[instance], instance))
-        if len(heap) > 8 * len(self.load) + 64:
+        if len(heap) > 2 * len(self.load) + 16:
             self.heap = [
                 (value, turn, index)
                 for index, (value, turn) in enumerate(zip(self.load, self.last, strict=True))
