@@ -35,10 +35,8 @@ def gain(evaluation: Evaluation) -> float:
 
 def test_tight_tpot_long_prompts_and_rdma_pay() -> None:
     evaluation = answer(LONG_TIGHT)
-    assert gain(evaluation) > 1.1
-    cost = evaluation.verdict.ratios.cost
-    assert cost is not None
-    assert cost > 1.1
+    assert evaluation.verdict.decision == "disaggregate"
+    assert gain(evaluation) > 1.3
 
 
 def test_short_chat_stays_colocated() -> None:
@@ -79,6 +77,7 @@ def test_with_most_of_the_prompt_cached_splitting_stops_paying() -> None:
     gains = [gain(evaluation) for evaluation in answers]
     assert gains == sorted(gains, reverse=True)
     assert gains[0] > 1.5
+    assert gains[3] < 1.1
     assert gains[-1] < 1.0
     assert [evaluation.verdict.decision for evaluation in answers[-2:]] == ["stay_colocated"] * 2
 
