@@ -9,6 +9,7 @@ hide it under the reading of weights, which no engine can. Where prompts run fir
 stop meanwhile and t_m − t_d becomes the whole time of the prompt.
 """
 
+import math
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -270,7 +271,7 @@ def _slope(designs: ColocatedDesigns, chunk: Array) -> Array:
 
 def _of_chunk(values: Array, at: Rows, part: Array) -> Array:
     """Read (tokens, instances, 1, y, x) at a token count per design and cell."""
-    stride = int(np.prod(values.shape[1:]))
+    stride = math.prod(values.shape[1:])
     index = at * stride + np.arange(stride).reshape(values.shape[1:])
     flat = values.reshape(-1)
     return np.asarray(flat[index] + (flat[index + stride] - flat[index]) * part)

@@ -141,8 +141,8 @@ def wait_attainment(
     x).
 
     service_s: what a request takes besides waiting until its first token, by class, proportional to its
-    prompt; after_s: fixed additions; tail_s: the rest of the request, needed where that has a limit. Waits are 0 with 1 − wait_share,
-    else Weibull.
+    prompt; after_s: fixed additions; tail_s: the rest of the request, needed where that has a limit. Waits
+    are 0 with 1 − wait_share, else Weibull.
     """
     limit = load.ttft_limit_s - after_s
     if load.limits_e2e:

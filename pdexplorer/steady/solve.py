@@ -16,6 +16,8 @@ _WIDE = 0.4
 """Of log x: a bracket to halve, for scores are straight only near their root."""
 _CLOSE = 0.1
 """Of log x: a bracket in which lines are trusted."""
+_PATIENCE = 6
+"""Calls after which lines are not trusted where they do not close in: at a kink they creep."""
 _DEEP = 0.25
 """A score so far below zero says no more than that: past the root misses soon are all there is."""
 _REACH = (0.1, 0.5, 2.0, np.inf)
@@ -34,7 +36,7 @@ class Effort:
     guess: bool
 
 
-EXACT = Effort(24, 1e-7, 0.0, guess=False)
+EXACT = Effort(60, 1e-7, 0.0, guess=False)
 """For a verdict."""
 ROUGH = Effort(7, 1e-2, 0.05, guess=True)
 """For many cells: the guess is some ten times as near as the two."""
@@ -92,9 +94,8 @@ def largest(
         gap = b - a
         if np.count_nonzero(gap > within) <= effort.left * gap.size:
             break
-        at = np.where(
-            gap > np.maximum(stalled, _CLOSE), 0.5 * (a + b), _between(a, weight_a, b, weight_b, within)
-        )
+        creeps = gap > (np.maximum(stalled, _CLOSE) if call < _PATIENCE else 0.5 * last)
+        at = np.where(creeps, 0.5 * (a + b), _between(a, weight_a, b, weight_b, within))
         stalled, last = 0.5 * last, gap
         if no_a.any() or no_b.any():
             step = reach[min(call, len(reach) - 1)]

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -168,22 +169,36 @@ def every_pair(
 
 
 def one_pair(designs: DisaggregatedDesigns, p: int, d: int) -> DisaggregatedDesigns:
-    """One pair of many."""
-    rows, columns = slice(p, p + 1), slice(d, d + 1)
+    """One pair of many, in one cell."""
+    return chosen_pairs(designs, np.array([p]), np.array([d]))
+
+
+def chosen_pairs(designs: DisaggregatedDesigns, p: Rows, d: Rows) -> DisaggregatedDesigns:
+    """Pairs (n,) of designs that are for one cell, one after another along the cells: (1, 1, 1, n)."""
     wire = designs.wire
+
+    def of_p(values: NDArray[Any]) -> NDArray[Any]:
+        return np.ascontiguousarray(values[p, 0, 0, 0])[None, None, None]
+
+    def of_d(values: NDArray[Any]) -> NDArray[Any]:
+        return np.ascontiguousarray(values[0, d, 0, 0])[None, None, None]
+
+    def by_class(values: Array) -> Array:
+        return np.ascontiguousarray(values)[:, None, None, None]
+
     return replace(
         designs,
-        prefill_rows=designs.prefill_rows[rows],
-        decode_rows=designs.decode_rows[:, columns],
-        grid=replace(designs.grid, offset=designs.grid.offset[:, columns]),
+        prefill_rows=of_p(designs.prefill_rows),
+        decode_rows=of_d(designs.decode_rows),
+        grid=replace(designs.grid, offset=of_d(designs.grid.offset)),
         wire=replace(
             wire,
-            moved_bytes=wire.moved_bytes[:, :, columns],
-            egress_byte_per_s=wire.egress_byte_per_s[rows],
-            ingress_byte_per_s=wire.ingress_byte_per_s[:, columns],
+            moved_bytes=by_class(wire.moved_bytes[:, 0, d, 0, 0]),
+            egress_byte_per_s=of_p(wire.egress_byte_per_s),
+            ingress_byte_per_s=of_d(wire.ingress_byte_per_s),
         ),
-        lone_s=designs.lone_s[:, rows],
-        held_share=designs.held_share[rows],
-        full_s=designs.full_s[rows],
-        most_prompts=designs.most_prompts[rows],
+        lone_s=by_class(designs.lone_s[:, p, 0, 0, 0]),
+        held_share=of_p(designs.held_share),
+        full_s=of_p(designs.full_s),
+        most_prompts=of_p(designs.most_prompts),
     )

@@ -118,7 +118,7 @@ class StepTable:
 
 def locate(nodes: Array, x: Any) -> tuple[NDArray[np.intp], Array]:
     """Left neighbour of x and how far it is to the next one; linear beyond the ends."""
-    at = np.minimum(np.maximum(np.searchsorted(nodes, x, side="right") - 1, 0), len(nodes) - 2)
+    at = np.minimum(np.maximum(nodes.searchsorted(x, side="right") - 1, 0), len(nodes) - 2)
     return at, np.asarray((x - nodes[at]) / (nodes[at + 1] - nodes[at]))
 
 

@@ -17,6 +17,7 @@ from pdexplorer.steady.solve import NEARBY, ROUGH
 from pdexplorer.steady.split_designs import Wire
 from pdexplorer.study.axes import prices_of
 from pdexplorer.study.score import (
+    ColocatedScore,
     DisaggregatedScore,
     colocated_costs,
     disaggregated_costs,
@@ -45,23 +46,23 @@ class Known:
     """Answers of one side over cells: shape (design, design, y, x), with 1 along an axis
     that does not matter.
 
-    cost: per unit rate, infinite where a design does not fit or was not tried. at: what was searched for, the
+    spent: for a request per second, infinite where a design does not fit or was not tried. at: what was searched for, the
     requests in flight on an instance that decodes and, split, the rate of one that prefills. reserve: the
     score of a design with hardly a request, below zero where not even that fits.
     """
 
-    cost: Array
+    spent: Array
     at: tuple[Array, ...]
     reserve: Array
 
     @property
     def best(self) -> Array:
         """Of all designs, (y, x)."""
-        return np.asarray(self.cost.min(axis=(0, 1)))
+        return np.asarray(self.spent.min(axis=(0, 1)))
 
     def cells(self, y: Index, x: Index, shape: tuple[int, int]) -> "Known":
         """Only some cells, of (y, x) in all."""
-        cost, reserve, *at = (_wide(each, shape)[:, :, y, x] for each in (self.cost, self.reserve, *self.at))
+        cost, reserve, *at = (_wide(each, shape)[:, :, y, x] for each in (self.spent, self.reserve, *self.at))
         return Known(cost, tuple(at), reserve)
 
 
@@ -86,21 +87,31 @@ class Sides:
         return Sides(one, other)
 
 
-def all_designs(space: Space, axes: Mapping[str, Array], per_dollar: bool, points: int) -> Sides:
-    """Every design in every cell. points: classes of requests."""
+def all_designs(
+    space: Space, axes: Mapping[str, Array], per_dollar: bool, points: int, reserves: bool = True
+) -> Sides:
+    """Every design in every cell. points: classes of requests. reserves: whether to work those out, a call
+    more; else 1 where a design fits and -1 where not.
+    """
     load, prices = single_precision(load_of(space.scenario, axes, points)), prices_of(axes)
     one = score_colocated(space, load, ROUGH)
     split = score_disaggregated(space, load, axes, ROUGH)
     colocated = disaggregated = None
     if one is not None:
-        low, _ = in_flight_bounds(one.designs)
-        reserve = colocated_score(one.designs, low, pinned(space.scenario.colocated.instances, load))
-        colocated = Known(colocated_costs(space, one, per_dollar, prices), (one.in_flight,), reserve)
+        costs = colocated_costs(space, one, per_dollar, prices)
+        reserve = _colocated_reserve(space, one) if reserves else np.where(one.fits, 1.0, -1.0)
+        colocated = Known(costs, (one.in_flight,), reserve)
     if split is not None and not isinstance(split, Infeasible):
         costs = disaggregated_costs(space, split, per_dollar, prices)
         in_flight = np.broadcast_to(split.decode.in_flight, costs.shape)
-        disaggregated = Known(costs, (in_flight, split.prefill_rate_per_s), _split_reserve(space, split))
+        reserve = _split_reserve(space, split) if reserves else np.where(split.fits, 1.0, -1.0)
+        disaggregated = Known(costs, (in_flight, split.prefill_rate_per_s), reserve)
     return Sides(colocated, disaggregated)
+
+
+def _colocated_reserve(space: Space, one: ColocatedScore) -> Array:
+    low, _ = in_flight_bounds(one.designs)
+    return colocated_score(one.designs, low, pinned(space.scenario.colocated.instances, one.designs.load))
 
 
 def _split_reserve(space: Space, split: DisaggregatedScore) -> Array:
@@ -167,12 +178,12 @@ def _carried_over(before: Known, down: Array, across: Array) -> Known:
     rows, columns = down.max(axis=1) == 1.0, across.max(axis=1) == 1.0
     to = (slice(None), slice(None), *np.ix_(rows, columns))
     of = (slice(None), slice(None), *np.ix_(down[rows].argmax(axis=1), across[columns].argmax(axis=1)))
-    shape = (*before.cost.shape[:2], len(down), len(across))
+    shape = (*before.spent.shape[:2], len(down), len(across))
     now = Known(
         np.full(shape, np.inf), tuple(np.full(shape, np.nan) for _ in before.at),
         down @ before.reserve @ across.T,
     )  # fmt: skip
-    for values, each in zip((now.cost, *now.at), (before.cost, *before.at), strict=True):
+    for values, each in zip((now.spent, *now.at), (before.spent, *before.at), strict=True):
         values[to] = each[of]
     return now
 
@@ -180,7 +191,7 @@ def _carried_over(before: Known, down: Array, across: Array) -> Known:
 def _over(side: Known, down: Array, across: Array) -> tuple[Array, Array]:
     """Weights along the axes that the side varies over."""
     one = np.ones((1, 1))
-    return down if side.cost.shape[2] > 1 else one, across if side.cost.shape[3] > 1 else one
+    return down if side.spent.shape[2] > 1 else one, across if side.spent.shape[3] > 1 else one
 
 
 def _problems(
@@ -192,8 +203,8 @@ def _problems(
     def between(values: Array) -> Array:
         return down @ values @ across.T
 
-    fits = np.isfinite(before.cost)
-    filled, weight = _filled(before.cost, fits)
+    fits = np.isfinite(before.spent)
+    filled, weight = _filled(before.spent, fits)
     total = between(weight)
     estimate = np.where(total > 0.0, between(weight * filled) / np.where(total > 0.0, total, 1.0), np.inf)
     reserve, unknown = now.reserve, np.outer(down.max(axis=1), across.max(axis=1)) < 1.0
@@ -210,7 +221,7 @@ def _problems(
 
 
 def _enter(known: Known, at: tuple[Index, ...], cost: Array, *found: Array) -> None:
-    known.cost[at] = cost[0, 0, 0]
+    known.spent[at] = cost[0, 0, 0]
     for values, each in zip(known.at, found, strict=True):
         values[at] = each[0, 0, 0]
 

@@ -77,5 +77,6 @@ def in_flight_at(designs: ColocatedDesigns, per_instance: float, instances: Arra
     if designs.load.concurrency is None:
         # Little's law with the shortest step there is: never more than in truth.
         fastest, _ = designs.grid.at(np.ones((1, 1, 1, 1)))
-        low = np.minimum(np.maximum(per_instance * designs.load.mean_decode_steps * fastest, low), 0.999 * high)
+        least = per_instance * designs.load.mean_decode_steps * fastest
+        low = np.minimum(np.maximum(least, low), 0.999 * high)
     return meet(carried, np.full(designs.shape, per_instance), low, high)
