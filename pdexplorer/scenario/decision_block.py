@@ -19,6 +19,13 @@ class Compare(Block):
         100.0, gt=0, le=1e9, description="Budget where the basis is most goodput."
     )
     gpus: int = Field(8, ge=2, le=1_000_000, description="GPUs of each fleet where the basis is equal GPUs.")
+    spare_instances: int = Field(
+        0,
+        ge=0,
+        le=64,
+        description="Instances beyond what the load needs in every pool that is sized (N+1 is 1): paid for, "
+        "so that one may fail. Where the basis is least cost.",
+    )
     accelerators: Names = Field(
         (), description="Accelerators the colocated search may use; empty takes those of the two pools."
     )

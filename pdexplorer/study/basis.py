@@ -18,7 +18,7 @@ Array = NDArray[np.float64]
 @dataclass(frozen=True, slots=True)
 class Basis:
     """kind as scenario.compare.basis. demand_value: requests per second at peak, or requests in flight of
-    a closed loop. budget: USD per hour, or GPUs; per_dollar says which.
+    a closed loop. budget: USD per hour, or GPUs; per_dollar says which. spares: of every pool that is sized.
     """
 
     kind: str
@@ -27,6 +27,11 @@ class Basis:
     closed: bool
     offline: bool
     budget: float
+    spares: int = 0
+
+    def spare(self, pinned: int | None) -> int:
+        """Instances a pool has beyond its need; none where the scenario gives its number."""
+        return self.spares if pinned is None else 0
 
     @property
     def grows(self) -> bool:
@@ -87,4 +92,5 @@ def basis_of(scenario: Scenario, per_dollar: bool, demand: Any) -> Basis:
         closed=workload.arrivals == "closed_loop" and workload.mode == "online",
         offline=workload.mode == "offline",
         budget=scenario.compare.budget_usd_per_hour if dollars else float(scenario.compare.gpus),
+        spares=scenario.compare.spare_instances if kind == "least_cost" and workload.mode == "online" else 0,
     )

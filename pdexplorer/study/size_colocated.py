@@ -48,7 +48,8 @@ def size_colocated(space: Space, score: ColocatedScore | None, load: Load, basis
     whole = whole_colocated(score, basis, weight[:, None], pinned)
     count, carried = whole.count, whole.carried
     feasible = whole.fits & (count >= 1) & (carried >= basis.least(count))
-    cost = count * weight[:, None]
+    spare = basis.spare(pinned)
+    cost = (count + spare) * weight[:, None]
     merit = np.where(feasible, basis.merit(cost, carried), -np.inf)
     best = divmod(int(np.argmax(merit)), merit.shape[1])
     alone = colocated_limits(score)
@@ -69,8 +70,8 @@ def size_colocated(space: Space, score: ColocatedScore | None, load: Load, basis
                         design,
                         rate / float(weight[i]),
                         basis.score_unit,
-                        int(count[i, c]),
-                        int(count[i, c]) * instance.gpus,
+                        int(count[i, c]) + spare,
+                        (int(count[i, c]) + spare) * instance.gpus,
                         float(cost[i, c]) if basis.per_dollar else None,
                         chosen=(i, c) == best,
                     )
@@ -92,8 +93,9 @@ def size_colocated(space: Space, score: ColocatedScore | None, load: Load, basis
         return SizedColocated(None, infeasible_outcome(limit), (*rows, *refused))
     engine, pool = space.scenario.engine, space.scenario.colocated
     i, c = best
+    instances = int(count[best]) + spare
     fleet = ColocatedFleet(
-        space.colocated[i], int(count[best]), int(space.budgets[c]), engine.chunking, pool.max_batch
+        space.colocated[i], instances, int(space.budgets[c]), engine.chunking, pool.max_batch
     )
     outcome = outcome_at(
         space, score.designs, load, fleet, (i, c), basis.demand(float(carried[best])), whole.in_flight[best]

@@ -21,7 +21,14 @@ from pdexplorer.study.score import DisaggregatedScore, disaggregated_costs
 from pdexplorer.study.size_colocated import with_money_of
 from pdexplorer.study.space import Space
 from pdexplorer.study.split_outcome import fleet_flow
-from pdexplorer.study.whole_split import PoolChoice, best_pools, demand_rate, pool_choices, short_of
+from pdexplorer.study.whole_split import (
+    PoolChoice,
+    best_pools,
+    demand_rate,
+    pool_choices,
+    short_of,
+    spares,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +65,7 @@ def size_disaggregated(
     choices = pool_choices(space, score, basis)
     best = best_pools(space, score, load, basis, choices)
     costs = disaggregated_costs(space, score, basis.per_dollar)[:, :, 0, 0]
-    rows = []
+    rows, spare = [], spares(space, basis)
     for p, prefill in enumerate(space.prefill):
         for d, decode in enumerate(space.decode):
             design = {
@@ -77,14 +84,15 @@ def size_disaggregated(
                 limit = alone[p, d].limit if (p, d) in alone else _short(score, basis, p, d, space)
                 rows.append(Candidate("disaggregated", design, limit=limit))
                 continue
-            gpus = choice.prefill * prefill.gpus + choice.decode * decode.gpus
+            instances = {"prefill": choice.prefill + spare[0], "decode": choice.decode + spare[1]}
+            gpus = instances["prefill"] * prefill.gpus + instances["decode"] * decode.gpus
             rows.append(
                 Candidate(
                     "disaggregated",
                     design,
                     1.0 / float(costs[p, d]),
                     basis.score_unit,
-                    {"prefill": choice.prefill, "decode": choice.decode},
+                    instances,
                     gpus,
                     choice.spent if basis.per_dollar else None,
                     chosen=chosen,
@@ -107,7 +115,7 @@ def size_disaggregated(
                 for pair, row in zip(pairs, rows, strict=True)
             ]
         return SizedDisaggregated(None, infeasible_outcome(limit), (*rows, *refused), {})
-    fleet = _fleet(space, best)
+    fleet = _fleet(space, best, spare)
     outcome = _outcome_at(space, score, load, fleet, best, basis.demand(best.carried))
     return SizedDisaggregated(fleet, outcome, (*rows, *refused), _marginal(score, best))
 
@@ -140,14 +148,14 @@ def _marginal(score: DisaggregatedScore, best: PoolChoice) -> dict[str, float]:
     }
 
 
-def _fleet(space: Space, best: PoolChoice) -> DisaggregatedFleet:
+def _fleet(space: Space, best: PoolChoice, spare: tuple[int, int]) -> DisaggregatedFleet:
     scenario = space.scenario
     prefill, decode = space.prefill[best.p], space.decode[best.d]
     path = resolve_path(space.catalog, scenario, prefill, decode)
     assert not isinstance(path, Infeasible)  # scores came from the same path
     return DisaggregatedFleet(
-        prefill, best.prefill, decode, best.decode, path, scenario.engine.prefill_batch_tokens,
-        scenario.decode.max_batch, scenario.network.first_token_from,
+        prefill, best.prefill + spare[0], decode, best.decode + spare[1], path,
+        scenario.engine.prefill_batch_tokens, scenario.decode.max_batch, scenario.network.first_token_from,
     )  # fmt: skip
 
 

@@ -28,9 +28,9 @@ _ROUNDS = 6
 
 @dataclass(frozen=True, slots=True)
 class PoolChoice:
-    """Instances of either pool of the pair (p, d). able: by what one instance of each carries.
+    """Instances that either pool of the pair (p, d) needs. able: by what one instance of each carries.
 
-    spent: USD per hour, or GPUs where the basis counts those.
+    spent: USD per hour, or GPUs where the basis counts those, spares included.
     """
 
     p: int
@@ -49,6 +49,12 @@ def pool_costs(space: Space, basis: Basis) -> tuple[Array, Array]:
         instance_weights(space, space.prefill, per) + network_weights(space, space.prefill, per),
         instance_weights(space, space.decode, per) + network_weights(space, space.decode, per),
     )
+
+
+def spares(space: Space, basis: Basis) -> tuple[int, int]:
+    """Instances of either pool beyond its need."""
+    scenario = space.scenario
+    return basis.spare(scenario.prefill.instances), basis.spare(scenario.decode.instances)
 
 
 def pool_choices(space: Space, score: DisaggregatedScore, basis: Basis) -> dict[tuple[int, int], PoolChoice]:
@@ -75,7 +81,8 @@ def pool_choices(space: Space, score: DisaggregatedScore, basis: Basis) -> dict[
             prefill = max(1, int((basis.budget - n_d * cost_d[d]) / cost_p[p] + 1e-9))
         carried = min(prefill * one_p, decode * one_d)
         able = basis.grows or basis.offline or carried >= rate * (1.0 - 1e-9)
-        cost = float(prefill * cost_p[p] + decode * cost_d[d])
+        spare_p, spare_d = spares(space, basis)
+        cost = float((prefill + spare_p) * cost_p[p] + (decode + spare_d) * cost_d[d])
         found[p, d] = PoolChoice(p, d, prefill, decode, carried, cost, able)
     return found
 
@@ -125,22 +132,21 @@ def _cheapest(space: Space, score: DisaggregatedScore, basis: Basis, start: Pool
     free = scenario.prefill.instances is None and not given, scenario.decode.instances is None and not given
     designs = one_pair(score.designs, start.p, start.d)
     cost_p, cost_d = (float(c[i]) for c, i in zip(pool_costs(space, basis), (start.p, start.d), strict=True))
-    held, best, at = False, None, start
+    held, best, at, extra = False, None, start, spares(space, basis)
     for _ in range(_ROUNDS):
         pairs = [
             (p, d) for p in _around(at.prefill, free[0], held) for d in _around(at.decode, free[1], held)
         ]
         counts = np.array(pairs, dtype=float)
         fine = fleet_holds(designs, counts[:, 0], counts[:, 1], basis.demand_value)
-        cost = np.where(fine, counts @ (cost_p, cost_d), np.inf)
+        cost = np.where(fine, (counts + extra) @ (cost_p, cost_d), np.inf)
         cost[pairs.index((at.prefill, at.decode))] *= 1.0 - 1e-12  # of equal costs, what is there already
         index = int(np.argmin(cost))
         if not np.isfinite(cost[index]) or (best is not None and cost[index] >= best.spent * (1.0 - 1e-9)):
             break
         (p, d), held = pairs[index], True
-        best = at = replace(
-            start, prefill=p, decode=d, carried=basis.demand_value, spent=p * cost_p + d * cost_d, able=True
-        )
+        spent = (p + extra[0]) * cost_p + (d + extra[1]) * cost_d
+        best = at = replace(start, prefill=p, decode=d, carried=basis.demand_value, spent=spent, able=True)
     return best
 
 

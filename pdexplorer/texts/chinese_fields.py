@@ -63,6 +63,7 @@ FIELDS: Mapping[str, str] = {
     "compare.basis": "比较依据",
     "compare.budget_usd_per_hour": "预算（USD/h）",
     "compare.gpus": "每种部署的 GPU 数",
+    "compare.spare_instances": "每个池的备用实例（N+1 即 1）",
     "compare.accelerators": "同构部署可选的加速卡",
     "verdict.benchmark_ratio": "低于此值保持同构（×）",
     "verdict.pays_ratio": "达到此值即划算（×）",
@@ -181,6 +182,8 @@ HELP: Mapping[str, str] = {
     "。",
     "compare.budget_usd_per_hour": "比较依据为最大有效吞吐时的预算。",
     "compare.gpus": "比较依据为 GPU 数相同时，每种部署的 GPU 数。",
+    "compare.spare_instances": "每个按需定规模的池在负载所需之外的实例数（N+1 即 1）：计入成本，"
+    "以便一个可以故障。仅用于最低成本依据。",
     "compare.accelerators": "同构搜索可用的加速卡；留空则取两个池的加速卡。",
     "verdict.benchmark_ratio": "收益低于此值：保持同构部署。",
     "verdict.pays_ratio": "收益达到此值且无否决项，P/D 分离即划算。",

@@ -63,6 +63,7 @@ FIELDS: Mapping[str, str] = {
     "compare.basis": "What decides",
     "compare.budget_usd_per_hour": "Budget (USD/h)",
     "compare.gpus": "GPUs of each fleet",
+    "compare.spare_instances": "Spare instances of each pool (N+1: 1)",
     "compare.accelerators": "Accelerators on offer to the colocated fleet",
     "verdict.benchmark_ratio": "Stay colocated below (×)",
     "verdict.pays_ratio": "Splitting pays from (×)",

@@ -139,8 +139,8 @@ def test_budgets_are_kept_to(basis: str) -> None:
 def test_pipeline_stages_are_searched_where_they_are_asked_for() -> None:
     """A model that fits no eight of these cards has to be cut by layers, and the search finds how."""
     big = {
-        "model.name": "llama_3_1_405b", "model.weight_format": "bf16", "slo.ttft_s": "20", "slo.tpot_ms": "200",
-        "workload.rate_per_s": "0.2",
+        "model.name": "llama_3_1_405b", "model.weight_format": "bf16", "slo.ttft_s": "20",
+        "slo.tpot_ms": "200", "workload.rate_per_s": "0.2",
     }  # fmt: skip
     one, _ = apply_settings(Scenario(), big)
     free, refused = apply_settings(one, {f"{pool}.pp": "auto" for pool in ("colocated", "prefill", "decode")})
@@ -152,6 +152,26 @@ def test_pipeline_stages_are_searched_where_they_are_asked_for() -> None:
     assert found.colocated.design["pp"] > 1
     assert found.colocated_fleet is not None
     assert found.colocated_fleet.instance.parallelism.pp == found.colocated.design["pp"]
+
+
+def test_a_spare_of_every_pool_is_bought_and_paid_for() -> None:
+    base, _ = apply_settings(Scenario(), {"decode.instances": "4"})
+    spared, refused = apply_settings(base, {"compare.spare_instances": "1"})
+    assert refused == ()
+    lean, safe = (evaluate(each, with_break_even=False) for each in (base, spared))
+    for fleet in (lean, safe):
+        assert fleet.colocated_fleet is not None
+        assert fleet.disaggregated_fleet is not None
+    one, more = lean.colocated_fleet, safe.colocated_fleet
+    assert more.instances * more.instance.gpus > one.instances * one.instance.gpus  # type: ignore[union-attr]
+    assert safe.disaggregated_fleet.decode_instances == 4  # type: ignore[union-attr]
+    assert safe.disaggregated.cost_usd_per_hour > lean.disaggregated.cost_usd_per_hour  # type: ignore[operator]
+    for side in (safe.colocated, safe.disaggregated):
+        assert side.feasible
+        assert side.attainment_fraction >= 0.95  # type: ignore[operator]
+    (chosen,) = [c for c in safe.candidates if c.chosen and c.fleet == "disaggregated"]
+    assert chosen.gpus == safe.disaggregated.gpus
+    assert chosen.cost_usd_per_hour == pytest.approx(safe.disaggregated.cost_usd_per_hour)
 
 
 def test_equal_gpus_are_decided_by_what_fits_into_them() -> None:
