@@ -119,7 +119,9 @@ def _refuse_unlike_shapes(config: Config) -> None:
     family = config["model_type"]
     if config.get("compress_ratios"):
         raise ValueError(
-            f"config.json: {family} compresses KV by layer (compress_ratios), which isn't modelled"
+            f"config.json: {family} keeps one KV entry for {_ratios(config)} tokens (compress_ratios of its "
+            "layers) beside a window; not known are the bytes of an entry (whether key and value share it) "
+            "and the shape of its grouped output projection, so neither KV nor size can be told"
         )
     for full, other in (
         ("num_key_value_heads", "swa_num_key_value_heads"),
@@ -135,6 +137,11 @@ def _refuse_unlike_shapes(config: Config) -> None:
             )
     if config.get("num_kv_shared_layers"):
         raise ValueError(f"config.json: {family} shares KV between layers, which isn't modelled")
+
+
+def _ratios(config: Config) -> str:
+    ratios = sorted({int(ratio) for ratio in config["compress_ratios"] if int(ratio) > 1})
+    return " or ".join(str(ratio) for ratio in ratios) or "several"
 
 
 def _linear_layer(config: Config) -> tuple[int, int]:

@@ -10,7 +10,7 @@ from pdexplorer.catalog.hf_config import kv_format_of, read_hf_config, weight_fo
 from pdexplorer.export.json_text import json_text
 from pdexplorer.export.named_errors import naming
 from pdexplorer.physics.instance import Parallelism
-from pdexplorer.physics.memory import kv_bytes_per_token, weight_bytes
+from pdexplorer.physics.memory import index_bytes_per_token, kv_bytes_per_token, weight_bytes
 from pdexplorer.physics.parameters import parameter_count
 from pdexplorer.scenario.keys import keys
 from pdexplorer.scenario.settings import shown
@@ -56,6 +56,7 @@ def summary(architecture: Architecture, stored: str, kv_format: str) -> dict[str
         "weight_format": stored,
         "kv_format": kv_format,
         "kv_bytes_per_token": {name: kv_bytes_per_token(architecture, name) for name in _KV_FORMATS},
+        "index_bytes_per_token": index_bytes_per_token(architecture),
         "parameters": {"total": count.total, "active": count.active_matmul},
         "weight_bytes": weight_bytes(architecture, stored, Parallelism(1)),
     }
@@ -133,6 +134,8 @@ def _print_summary(architecture: Architecture, found: dict[str, Any]) -> None:
         ("parameters", f"{total:,.4g} billion, of which a token multiplies with {active:,.4g}"),
         ("weights", f"{found['weight_bytes'] / GB:,.4g} GB in {found['weight_format']}"),
     ]
+    if index := found["index_bytes_per_token"]:
+        rows.insert(5, ("index", f"{index:,.0f} bytes a token of indexer keys, on top of KV"))
     if a.window_layers:
         rows.insert(1, ("window", f"{a.window_tokens:,} tokens; windowed layers keep KV for no more"))
     print(f"{a.name}\n")

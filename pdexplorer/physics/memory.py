@@ -26,11 +26,15 @@ _GPUS_TRIED = (1, 2, 4, 8, 16, 32, 64)
 
 def kv_bytes_per_token(architecture: Architecture, kv_format: str) -> float:
     """KV bytes of one token over all layers that keep it, one copy; windowed layers count (up to their
-    window).
+    window). Keys of a sparse-attention indexer come on top: index_bytes_per_token.
     """
-    a = architecture
-    layers = a.full_layers + a.window_layers
-    return layers * _layer_token_bytes(a, kv_format) + indexed_layers(a) * a.index_dim
+    layers = architecture.full_layers + architecture.window_layers
+    return layers * _layer_token_bytes(architecture, kv_format)
+
+
+def index_bytes_per_token(architecture: Architecture) -> float:
+    """Bytes of one token's keys in the sparse-attention indexers of all layers, which engines keep in fp8."""
+    return float(indexed_layers(architecture) * architecture.index_dim)
 
 
 def kv_bytes(architecture: Architecture, kv_format: str, tokens: Any) -> Any:
@@ -39,7 +43,7 @@ def kv_bytes(architecture: Architecture, kv_format: str, tokens: Any) -> Any:
     """
     a = architecture
     layer = _layer_token_bytes(a, kv_format)
-    unbounded = (a.full_layers * layer + indexed_layers(a) * a.index_dim) * tokens
+    unbounded = (a.full_layers * layer + index_bytes_per_token(a)) * tokens
     windowed = 0.0
     if a.window_layers and a.window_tokens is not None:
         windowed = a.window_layers * layer * np.minimum(tokens, a.window_tokens)

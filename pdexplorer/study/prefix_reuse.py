@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from pdexplorer.physics.fleet import ColocatedFleet
-from pdexplorer.physics.memory import kv_bytes_per_token, kv_moved_bytes
+from pdexplorer.physics.memory import kv_bytes, kv_moved_bytes
 from pdexplorer.scenario.scenario import Scenario
 from pdexplorer.simulator.options import CacheOptions, SimulationOptions, options_of
 from pdexplorer.simulator.records import COMPLETED, SimulationResult
@@ -103,7 +103,7 @@ def held_conversations(evaluation: Evaluation) -> dict[str, float]:
     workload = evaluation.scenario.workload
     tokens = workload.input_tokens + workload.output_tokens
     sessions, reuse = _sessions(evaluation.scenario), evaluation.scenario.reuse
-    size = tokens * kv_bytes_per_token(instance.architecture, instance.kv_format)
+    size = float(kv_bytes(instance.architecture, instance.kv_format, tokens))
     return {
         "store": reuse.store_gb * 1e9 / size,
         "open": sessions.rate_per_s * (reuse.turns - 1) * reuse.think_s,

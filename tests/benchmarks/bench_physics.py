@@ -1,12 +1,16 @@
-"""Prints what physics costs: `python tests/benchmarks/bench_physics.py`. Not a test; nothing is asserted."""
+"""Prints what physics costs, and single all-reduces beside their measured times: `python -m
+tests.benchmarks.bench_physics`. Not a test; nothing is asserted.
+"""
 
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 
 from pdexplorer.catalog.catalog import load_catalog
-from pdexplorer.physics.instance import Instance, resolve_instance
+from pdexplorer.evidence.reduce_points import read_reduce_points, reduce_point_s
+from pdexplorer.physics.instance import Instance, Parallelism, build_instance, resolve_instance
 from pdexplorer.physics.step import step_time_s
 from pdexplorer.physics.timer import compile_timer, prefill_pairs
 from pdexplorer.scenario.scenario import Scenario
@@ -52,6 +56,28 @@ def main() -> None:
     print(f"mixed_s, new token counts             {fresh:9.2f} us")
     decode = microseconds(lambda: timer.decode_coefficients(64), 100_000)
     print(f"decode_coefficients                   {decode:9.2f} us")
+    all_reduces()
+
+
+def all_reduces() -> None:
+    """Predicted beside measured (vLLM's kernels, one node); the fit has seen these rows."""
+    catalog = load_catalog()
+    print("\nall-reduce           GPUs      MiB   measured   predicted")
+    for point in read_reduce_points(Path(__file__).parents[1] / "reference" / "all_reduces.csv"):
+        one = build_instance(
+            catalog.accelerators[point.accelerator],
+            catalog.models["llama_3_1_8b"],
+            Parallelism(1),
+            "bf16",
+            "bf16",
+            catalog.engines["vllm"],
+        )
+        assert isinstance(one, Instance)
+        predicted = reduce_point_s(one.efficiency.collective, point, catalog)
+        print(
+            f"{point.accelerator:20} {point.gpus:4d} {point.payload_bytes / 2**20:8.3f} "
+            f"{point.seconds * 1e6:8.1f} us {predicted * 1e6:8.1f} us  {predicted / point.seconds - 1:+.1%}"
+        )
 
 
 if __name__ == "__main__":

@@ -26,7 +26,7 @@ TINY = {
 }
 NOT_IMPORTED = {
     "Qwen--Qwen3-32B-FP8-Static-PerTensor.hf_quant_config": "holds no architecture",
-    "deepseek-ai--DeepSeek-V4-Pro": "isn't modelled",
+    "deepseek-ai--DeepSeek-V4-Pro": "not known are the bytes of an entry",
 }
 
 

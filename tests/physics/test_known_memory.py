@@ -8,6 +8,7 @@ from pdexplorer.infeasible import Infeasible
 from pdexplorer.physics.formats import bytes_per_weight
 from pdexplorer.physics.instance import Parallelism
 from pdexplorer.physics.memory import (
+    index_bytes_per_token,
     kv_bytes,
     kv_bytes_per_token,
     kv_bytes_per_token_held,
@@ -32,6 +33,7 @@ KV_BYTES_BF16 = {
     "mixtral_8x7b": 131_072,
     "deepseek_v3": 70_272,
     "kimi_k2": 70_272,
+    "glm_5": 89_856,  # the indexer's keys come on top
 }
 
 
@@ -40,6 +42,12 @@ def test_kv_bytes_per_token(model: str, expected: int) -> None:
     architecture = load_catalog().models[model]
     assert kv_bytes_per_token(architecture, "bf16") == expected
     assert kv_bytes_per_token(architecture, "fp8") == expected / 2
+
+
+def test_an_indexers_keys_are_kept_beside_the_latent() -> None:
+    glm = load_catalog().models["glm_5"]
+    assert index_bytes_per_token(glm) == 78 * 128
+    assert kv_bytes(glm, "bf16", 1000) == 1000 * (89_856 + 78 * 128)
 
 
 def test_every_model_has_its_published_size() -> None:
