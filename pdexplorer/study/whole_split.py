@@ -1,6 +1,6 @@
 """How many whole instances of either pool: counts from what one instance carries, then checked together."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from pdexplorer.infeasible import Infeasible
 from pdexplorer.steady.disaggregated import demand_per_s, disaggregated_flow
 from pdexplorer.steady.load import Load
-from pdexplorer.steady.split_designs import one_pair
+from pdexplorer.steady.split_designs import chosen_pairs, one_pair
 from pdexplorer.steady.split_parts import decode_flow
 from pdexplorer.study import words
 from pdexplorer.study.basis import Basis
@@ -113,41 +113,51 @@ def best_pools(
         choices.values(),
         key=lambda c: (not c.able, -c.carried, c.spent) if given else (not c.able, c.spent, -c.carried),
     )
-    best: PoolChoice | None = None
-    for tried, choice in enumerate(ranked):
-        if best is not None and tried >= _PAIRS:
-            break
-        found = _cheapest(space, score, basis, choice)
-        if found is not None and (best is None or found.spent < best.spent * (1.0 - 1e-9)):
-            best = found
-            if given:
-                break
-    return best
+    for start in range(0, len(ranked), _PAIRS):
+        found = _cheapest(space, score, basis, ranked[start : start + _PAIRS])
+        if found:
+            return found[0] if given else min(found, key=lambda choice: choice.spent)
+    return None
 
 
-def _cheapest(space: Space, score: DisaggregatedScore, basis: Basis, start: PoolChoice) -> PoolChoice | None:
-    """The cheapest whole numbers of a pair, near those of start, that hold every limit at the demand."""
+def _cheapest(
+    space: Space, score: DisaggregatedScore, basis: Basis, starts: Sequence[PoolChoice]
+) -> list[PoolChoice]:
+    """The cheapest whole numbers of each pair, near those of start, that hold every limit at the demand; in
+    the order given, without those that never do.
+    """
     scenario = space.scenario
     given = basis.kind in ("most_goodput", "equal_gpus")
     free = scenario.prefill.instances is None and not given, scenario.decode.instances is None and not given
-    designs = one_pair(score.designs, start.p, start.d)
-    cost_p, cost_d = (float(c[i]) for c, i in zip(pool_costs(space, basis), (start.p, start.d), strict=True))
-    held, best, at, extra = False, None, start, spares(space, basis)
+    costs, extra = pool_costs(space, basis), spares(space, basis)
+    best: dict[int, PoolChoice] = {}
+    at = dict(enumerate(starts))
     for _ in range(_ROUNDS):
-        pairs = [
-            (p, d) for p in _around(at.prefill, free[0], held) for d in _around(at.decode, free[1], held)
+        tries = [
+            (k, now.p, now.d, p, d, (p + extra[0]) * costs[0][now.p] + (d + extra[1]) * costs[1][now.d])
+            for k, now in at.items()
+            for p in _around(now.prefill, free[0], k in best)
+            for d in _around(now.decode, free[1], k in best)
         ]
-        counts = np.array(pairs, dtype=float)
-        fine = fleet_holds(designs, counts[:, 0], counts[:, 1], basis.demand_value)
-        cost = np.where(fine, (counts + extra) @ (cost_p, cost_d), np.inf)
-        cost[pairs.index((at.prefill, at.decode))] *= 1.0 - 1e-12  # of equal costs, what is there already
-        index = int(np.argmin(cost))
-        if not np.isfinite(cost[index]) or (best is not None and cost[index] >= best.spent * (1.0 - 1e-9)):
+        which, first, second, p, d, spent = (np.array(column) for column in zip(*tries, strict=True))
+        designs = chosen_pairs(score.designs, first, second)
+        fine = fleet_holds(designs, p.astype(float), d.astype(float), basis.demand_value)
+        moved: dict[int, PoolChoice] = {}
+        for k, now in at.items():
+            # Of equal costs, what is there already.
+            cost = np.where(fine & (which == k), spent, np.inf)
+            cost = np.where((p == now.prefill) & (d == now.decode), cost * (1.0 - 1e-12), cost)
+            i = int(np.argmin(cost))
+            if np.isfinite(cost[i]) and (k not in best or cost[i] < best[k].spent * (1.0 - 1e-9)):
+                moved[k] = replace(
+                    now, prefill=int(p[i]), decode=int(d[i]), carried=basis.demand_value,
+                    spent=float(spent[i]), able=True,
+                )  # fmt: skip
+        best |= moved
+        at = moved
+        if not at:
             break
-        (p, d), held = pairs[index], True
-        spent = (p + extra[0]) * cost_p + (d + extra[1]) * cost_d
-        best = at = replace(start, prefill=p, decode=d, carried=basis.demand_value, spent=spent, able=True)
-    return best
+    return [best[k] for k in sorted(best)]
 
 
 def _around(count: int, free: bool, held: bool) -> list[int]:
