@@ -1,16 +1,21 @@
 """The texts of the page in the visitor's language: the address decides, else the browser."""
 
+from contextvars import ContextVar
+
 import streamlit as st
 
 from pdexplorer.scenario.presets import Preset
 from pdexplorer.texts.catalogue import LANGUAGES, Texts
 
 _SESSION_KEY = "language"
+_OF_THIS_RUN: ContextVar[str] = ContextVar("language of this run", default="")
+"""A page asks for its language a hundred times a run, and the session answers slowly."""
 
 
 def language() -> str:
     """The visitor's language; English before the page has looked."""
-    chosen: str = st.session_state.get(_SESSION_KEY, LANGUAGES[0])
+    known = _OF_THIS_RUN.get()
+    chosen: str = known or st.session_state.get(_SESSION_KEY, LANGUAGES[0])
     return chosen
 
 
@@ -19,7 +24,9 @@ def choose_language() -> None:
     asked = st.query_params.get("lang", "")
     locale = (st.context.locale or "").lower()
     browser = "zh" if locale.startswith("zh") else "en"
-    st.session_state[_SESSION_KEY] = asked if asked in LANGUAGES else browser
+    chosen = asked if asked in LANGUAGES else browser
+    st.session_state[_SESSION_KEY] = chosen
+    _OF_THIS_RUN.set(chosen)
 
 
 def texts() -> Texts:

@@ -93,6 +93,22 @@ def test_a_clicked_cell_of_the_map_becomes_the_scenario_in_one_step(page, addres
     use.wait_for(state="detached")
 
 
+def test_a_clicked_point_of_a_curve_becomes_the_scenario_too(page, address):
+    open_page(page, address + "?preset=rag_h100&view=load")
+    curve = page.locator("svg.marks").nth(2)
+    curve.wait_for()
+    box = curve.bounding_box()
+    curve.click(position={"x": box["width"] * 0.7, "y": box["height"] * 0.5})
+    use = page.locator(".st-key-use-chart-load-goodput button")
+    use.wait_for()
+    keep(page, "curve_picked")
+    use.click()
+    page.wait_for_function("location.search.includes('workload.rate_per_s=')")
+    query = parse_qs(urlsplit(page.evaluate("location.href")).query)
+    assert float(query["workload.rate_per_s"][0]) > 8
+    use.wait_for(state="detached")
+
+
 def test_a_bad_link_opens_and_says_what_was_refused(page, address):
     open_page(
         page, address + "?preset=nope&workload.input_tokens=1e99&foo=%3Cb%3E&network.link=carrier_pigeon"
