@@ -1,15 +1,12 @@
 """`steptime`: predicted engine step times beside the rows of a CSV."""
 
 import csv
-import re
 import sys
 from typing import Literal
 
 from pdexplorer.cli.table import check_out, checked_lines
 from pdexplorer.evidence.steptime import predict_file
 from pdexplorer.export.named_errors import naming
-
-_ROW = re.compile(r"row (\d+): ")
 
 
 def steptime(points: str, overhead: Literal["none", "engine"], out: str | None) -> None:
@@ -25,9 +22,7 @@ def steptime(points: str, overhead: Literal["none", "engine"], out: str | None) 
             rows = predict_file(points, overhead, out)
     except ValueError as error:
         text = str(error)
-        if numbered := _ROW.match(text):
-            text = f"{points}: row {lines[int(numbered[1]) - 1]}: {text[numbered.end() :]}"
-        raise ValueError(text) from None
+        raise ValueError(f"{points}: {text}" if text.startswith("row ") else text) from None
     missing = [
         (line, row["reason"]) for line, row in zip(lines, rows, strict=True) if row["predicted_ms"] is None
     ]
