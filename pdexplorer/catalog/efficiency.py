@@ -1,9 +1,9 @@
 """The fitted numbers: what share of the datasheet's ceilings each kind of kernel reaches, and its fixed
 times.
 
-They are data, in data/efficiencies.toml, each entry with source, number of points, errors and spread. Nobody
-measured most accelerators: they take the nearest entry (same chip, else same family, else the default)
-and say so.
+They are data, in data/efficiencies.toml: bases and effects (catalog.effects), and for each chip, engine and
+format an entry with source, number of points, errors and spread. Nobody measured most accelerators: they take
+the nearest entry (same chip, else same family, else the default) and say so.
 """
 
 import tomllib
