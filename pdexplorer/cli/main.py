@@ -74,7 +74,7 @@ def _parser() -> argparse.ArgumentParser:
     catalog = commands.add_parser("catalog", help="what the catalogue knows; every number has a source")
     catalog.add_argument("kind", nargs="?", choices=("accelerators", "models", "networks", "fit"))
     catalog.add_argument(
-        "files", metavar="FILES", nargs="*", help="with fit: measured step times (and single all-reduces) to refit to"
+        "files", metavar="FILES", nargs="*", help="with fit: measured step times and all-reduces"
     )
     catalog.add_argument("--out", metavar="FILE", help="with fit: where to write the efficiencies")
     catalog.add_argument("--json", action="store_true", help="with kind and source of every number")
