@@ -2,8 +2,7 @@
 
 A hash stands for a block and all before it, so a prompt hits a cache up to its first block that is missing.
 On an accelerator the KV of running sequences comes first: what is left of its memory keeps blocks nobody
-uses. Blocks of running sequences are hit too and cost nothing extra. (Sequences that share blocks are still
-charged for a copy each, as elsewhere in the replay.)
+uses. Blocks of running sequences are hit too and are charged once, whoever came first.
 """
 
 from collections.abc import Callable, Sequence
@@ -128,6 +127,16 @@ class HbmCache:
                 del held[block]
                 idle[block] = None
         self.trim()
+
+    def shared(self, blocks: Blocks, users: int = 1) -> int:
+        """Leading blocks that at least that many running sequences hold; looked at only."""
+        held = self.held
+        count = 0
+        for block in blocks:
+            if held.get(block, 0) < users:
+                break
+            count += 1
+        return count
 
     def trim(self) -> None:
         """Forget the oldest idle blocks that no longer fit."""

@@ -2,10 +2,12 @@
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from pdexplorer.simulator.cache import Blocks, HbmCache, PrefixIndex
 from pdexplorer.simulator.engine import Engine
 from pdexplorer.simulator.options import CacheOptions
+from pdexplorer.simulator.prefill import PrefillInstance
 from pdexplorer.simulator.sequence import Sequence as Request
 from pdexplorer.simulator.tiers import TierPort, plan_fetch, start_fetch
 from pdexplorer.workload.requests import Requests
@@ -18,7 +20,13 @@ def low_blocks(engine: Engine) -> int:
 
 class PoolCaches:
     """Of one pool. low_blocks: per instance the fewest KV blocks (of kv_block_tokens) that were free since it
-    was last asked. ports: per instance the slower tiers it reads, fastest first.
+    was last asked. charge: per instance what takes KV blocks, or gives back a negative number of them. ports:
+    per instance the slower tiers it reads, fastest first.
+
+    An instance charges every sequence for all its blocks, less those that others who run there hold
+    already, and gives all back as it leaves, less those that others hold still: the memory in use is that of
+    the distinct blocks, in whatever order they come and go. What two sequences computed beside each other is
+    one block from the end of the later prefill on (as in SGLang's tree; vLLM keeps both until one leaves).
     """
 
     def __init__(
@@ -27,6 +35,7 @@ class PoolCaches:
         options: CacheOptions,
         kv_block_tokens: int,
         low_blocks: Sequence[Callable[[], int]],
+        charge: Sequence[Callable[[int], None]],
         ports: Sequence[Sequence[tuple[str, TierPort]]],
         hits: Counter[str],
     ) -> None:
@@ -35,6 +44,8 @@ class PoolCaches:
         self.tokens = requests.block_tokens
         self.options = options
         self.index = PrefixIndex()
+        self.charge = charge
+        self.kv_block_tokens = kv_block_tokens
         self.ports = ports
         self.hits = hits  # blocks by where they were found
         share = kv_block_tokens / self.tokens if options.hbm else 0.0
@@ -42,7 +53,7 @@ class PoolCaches:
             HbmCache(number, lambda low=low: low() * share, self.index)  # type: ignore[misc]
             for number, low in enumerate(low_blocks)
         ]
-        self.holding: dict[int, int] = {}  # request: instance that holds its prompt
+        self.holding: dict[int, tuple[int, int]] = {}  # request: instance, leading blocks it holds there
 
     def blocks(self, request: Request) -> Blocks:
         """Hashes of its prompt."""
@@ -91,25 +102,43 @@ class PoolCaches:
         if request.prefill_end_s != request.prefill_end_s:  # NaN: not a recomputation
             request.cached_tokens = past
 
+    def shared_blocks(self, instance: int, request: Request) -> int:
+        """KV blocks of its prompt that sequences running here hold: it is not charged for them."""
+        return self._kv_blocks(self.hbm[instance].shared(self._reusable(request)))
+
+    def hold(self, instance: int, request: Request) -> None:
+        """It runs here from now on, or will: nobody pushes out what of its prompt is here."""
+        hbm, blocks = self.hbm[instance], self._reusable(request)
+        count = hbm.hits(blocks)
+        hbm.hold(blocks[:count])
+        self.holding[request.index] = (instance, count)
+
     def prefilled(self, instance: int, request: Request) -> None:
         """Its prompt's KV is complete here."""
-        if request.index in self.holding:
-            return
-        self.holding[request.index] = instance
         blocks = self.prompts[request.index]
+        _, depth = self.holding.get(request.index, (instance, 0))
+        self.holding[request.index] = (instance, len(blocks))
         if self.options.hbm:
-            self.hbm[instance].hold(blocks)
+            hbm, rest = self.hbm[instance], blocks[depth:]
+            twice = hbm.shared(rest)
+            if twice:
+                self.charge[instance](self._kv_blocks(depth) - self._kv_blocks(depth + twice))
+            hbm.hold(rest)
         for _, port in self.ports[instance]:
             port.blocks.put(blocks)
 
     def release(self, request: Request, generated: bool) -> None:
-        """It no longer needs its blocks here; generated: those of its answer were filled here too."""
-        instance = self.holding.pop(request.index, -1)
+        """Its KV here is free; generated: its answer's was filled here too, and is worth keeping."""
+        instance, depth = self.holding.pop(request.index, (-1, 0))
         if instance < 0:
             return
         answer = self._answer(request) if generated else ()
         if self.options.hbm:
-            self.hbm[instance].release(self.prompts[request.index], answer)
+            hbm, blocks = self.hbm[instance], self.prompts[request.index][:depth]
+            kept = hbm.shared(blocks, users=2)
+            if kept:
+                self.charge[instance](self._kv_blocks(kept))
+            hbm.release(blocks, answer)
         if generated and answer and self.options.write_back:
             self._put(instance, request)
 
@@ -122,7 +151,7 @@ class PoolCaches:
     def clear(self, instance: int) -> None:
         """The instance died: its memory is gone, slower tiers stay."""
         self.hbm[instance].clear()
-        for index in [index for index, where in self.holding.items() if where == instance]:
+        for index in [index for index, (where, _) in self.holding.items() if where == instance]:
             del self.holding[index]
 
     def _put(self, instance: int, request: Request) -> None:
@@ -135,7 +164,39 @@ class PoolCaches:
             return ()
         return self.contexts[request.index][len(self.prompts[request.index]) :]
 
+    def _reusable(self, request: Request) -> Blocks:
+        """Blocks of its prompt before the one with its last token, which is always computed."""
+        return self.prompts[request.index][: (request.input_tokens - 1) // self.tokens]
+
+    def _kv_blocks(self, blocks: int) -> int:
+        """KV blocks within that many leading hash blocks."""
+        return blocks * self.tokens // self.kv_block_tokens
+
     def _tokens(self, blocks: int, request: Request) -> int:
         """One token of a prompt is always computed."""
         tokens = blocks * self.tokens
         return tokens if tokens < request.input_tokens else request.input_tokens - 1
+
+
+def wire(engine: Engine, caches: PoolCaches, number: int) -> None:
+    """Let an engine of that number know what its prompts share, and the caches who comes and goes."""
+
+    def admit(request: Request) -> None:
+        caches.admit(number, request)
+        if caches.options.hbm:
+            caches.hold(number, request)
+
+    engine.on_admit = admit
+    if caches.options.hbm:
+        engine.shared_blocks = partial(caches.shared_blocks, number)
+        engine.on_reserve = partial(caches.hold, number)
+        engine.on_drop = partial(caches.release, generated=False)
+
+
+def wire_prefill(instance: PrefillInstance, caches: PoolCaches) -> None:
+    """The same for an instance of a prefill pool; a prompt is released as its transfer ends."""
+    instance.on_admit = caches.admit
+    instance.on_release = partial(caches.release, generated=False)
+    if caches.options.hbm:
+        instance.on_hold = caches.hold
+        instance.shared_blocks = caches.shared_blocks

@@ -14,6 +14,7 @@ import simpy
 from pdexplorer.simulator.evacuation import evacuate
 from pdexplorer.simulator.events import AFTER_ARRIVALS, Call, alone_now
 from pdexplorer.simulator.gaps import GapHistogram
+from pdexplorer.simulator.policies import POLICIES
 from pdexplorer.simulator.residents import Residents
 from pdexplorer.simulator.sequence import LEFT, Sequence
 from pdexplorer.simulator.specs import EngineSpec
@@ -25,7 +26,7 @@ from pdexplorer.simulator.work import prefill_work
 class Engine(Residents):
     """What moves one instance on: what comes in, and its steps."""
 
-    __slots__ = ("_on_step",)
+    __slots__ = ("_on_step", "choose_chunks")
 
     def __init__(
         self,
@@ -36,6 +37,7 @@ class Engine(Residents):
         on_room: Callable[[], None] | None = None,
     ) -> None:
         super().__init__(env, spec, gaps, on_finish, on_room)
+        self.choose_chunks = POLICIES[spec.policy]
         self._on_step = (self._step,)
 
     # --- what comes in ---
@@ -54,7 +56,7 @@ class Engine(Residents):
         kv = self.kv
         if self.waiting or self.running_sequences() >= self.max_batch:
             return False
-        blocks = kv.blocks_of(context - 1)
+        blocks = self.blocks_needed(sequence, context - 1)
         if self.running and self.decoding and self.decodes.size:
             # The running stretch takes blocks as it goes: those begun are gone, later ones may cut it short.
             most = (self.steps // kv.block_tokens + 1) * self.decodes.size
@@ -70,6 +72,8 @@ class Engine(Residents):
             return False
         self.inbound += 1
         sequence.reserved = True
+        if self.on_reserve is not None:
+            self.on_reserve(sequence)
         return True
 
     def receive(self, sequence: Sequence) -> None:
@@ -82,9 +86,12 @@ class Engine(Residents):
 
     def unreserve(self, sequence: Sequence, context: int) -> None:
         """A reserved sequence will not come; its memory is free."""
+        self.note_low()
         self.kv.free += self.kv.blocks_of(context - 1)
         self.inbound -= 1
         sequence.reserved = False
+        if self.on_drop is not None:
+            self.on_drop(sequence)
         if not self.waiting:
             return
         if self.step_end is None:
@@ -101,19 +108,12 @@ class Engine(Residents):
         if not self.running:
             self.usage.enter(BLOCKED if self.in_transfer else IDLE, self.env.now)
 
-    def close(self, now_s: float) -> None:
-        """End of the replay: account for the step now running up to here."""
-        if self.running:
-            self._account(now_s - self.start_s)
-            self.running = False
-        self.usage.enter(BUSY, now_s)
-
     def _may_admit(self, sequence: Sequence) -> bool:
         """Whether this waiting sequence could come in at the next boundary: never no where it could."""
         return (
             self.running_sequences() < self.max_batch
             and (self.decodes.size < self.chunk_tokens or self.decodes_wait)
-            and self.kv.admits(self.kv.blocks_of(sequence.input_tokens + sequence.generated))
+            and self.kv.admits(self.blocks_needed(sequence, sequence.input_tokens + sequence.generated))
         )
 
     def _wake(self) -> None:
@@ -138,7 +138,7 @@ class Engine(Residents):
         now_s = self.env._now
         decodes = self.decodes
         if self.running:
-            self._account(now_s - self.start_s)
+            self.account(now_s - self.start_s)
             if self.decoding and decodes.size:
                 through = decodes.advance(self.steps, self.start_s, self.base_s, self.ramp_s, now_s)
                 self.decoding = False  # its blocks are counted now
@@ -207,12 +207,6 @@ class Engine(Residents):
         self.ramp_s = ramp_s
         end_s = now_s + steps * (base_s + steps * ramp_s)
         self.step_end = Call(self.env, end_s, self._on_step, AFTER_ARRIVALS)
-
-    def _account(self, elapsed_s: float) -> None:
-        usage, share = self.usage, self.prefill_share
-        if share:
-            usage.prefill_busy_s += elapsed_s * share
-        usage.decode_busy_s += elapsed_s * (1.0 - share)
 
     def _finish_chunks(self, now_s: float) -> None:
         for sequence, tokens in self.chunks:

@@ -1,16 +1,12 @@
 """An instance dies: what its sequences had at that moment, and the instance as new."""
 
-from typing import TYPE_CHECKING
-
+from pdexplorer.simulator.residents import Residents
 from pdexplorer.simulator.sequence import DECODING, WAITING, Sequence
 from pdexplorer.simulator.stretch import stretch_s
 from pdexplorer.simulator.usage import IDLE
 
-if TYPE_CHECKING:
-    from pdexplorer.simulator.engine import Engine
 
-
-def evacuate(engine: "Engine") -> list[Sequence]:
+def evacuate(engine: Residents) -> list[Sequence]:
     """Every sequence that is here, oldest first, with the tokens it got so far; none of their KV is left.
 
     The step or iteration under way is lost: its time was spent, its tokens never came.

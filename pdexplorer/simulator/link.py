@@ -1,6 +1,7 @@
 """KV transfers between the pools, sharing three kinds of ports.
 
-A prefill instance sends one transfer at a time, first come first served. The transfers under way share
+A prefill instance sends one transfer at a time, first come first served; where the link is throttled, it
+holds the next one back while as many as allowed enter that decode instance. The transfers under way share
 fairly what they meet: all that enter one decode instance get equal parts of its ingress, and where the
 fabric carries less than they could send, nobody gets more than an equal part of it (max-min). Rates change
 only when a transfer starts or ends; in between, everything that enters one decode instance has moved
@@ -57,11 +58,12 @@ class _Ingress:
     far.
     """
 
-    __slots__ = ("event", "flows", "heap", "moved_bytes", "rate", "since_s")
+    __slots__ = ("event", "flows", "heap", "moved_bytes", "rate", "since_s", "waiting")
 
     def __init__(self) -> None:
         self.heap: list[tuple[float, int, Flow]] = []
         self.flows = 0
+        self.waiting: deque[Flow] = deque()  # heads of their ports' queues, not admitted yet
         self.rate = 0.0
         self.moved_bytes = 0.0
         self.since_s = 0.0
@@ -85,6 +87,7 @@ class Link:
         self.egress_bytes = [0.0] * prefill_instances
         self.ingress_bytes = [0.0] * decode_instances
         self.started = 0
+        self.at_once = spec.transfers_at_once
         self._on_end = (self._end,)
         self.fabric_may_bind = spec.fabric_fraction < 1.0
         self.fabric_binds = False
@@ -116,14 +119,16 @@ class Link:
         queue = self.queues[flow.prefill]
         if flow.done or flow not in queue:
             return
+        was_head = queue[0] is flow
         queue.remove(flow)
-        if not flow.active:
-            return
-        flow.done, flow.active = True, False
         ingress = self.ingresses[flow.decode]
-        self._catch_up(ingress)
-        self._left(ingress)
-        if queue:
+        if flow.active:
+            flow.done, flow.active = True, False
+            self._catch_up(ingress)
+            self._left(ingress)
+        elif flow in ingress.waiting:
+            ingress.waiting.remove(flow)
+        if was_head and queue:
             self._start(queue[0])
 
     def scale(self, fraction: float) -> None:
@@ -138,6 +143,9 @@ class Link:
 
     def _start(self, flow: Flow) -> None:
         ingress = self.ingresses[flow.decode]
+        if ingress.flows == self.at_once:
+            ingress.waiting.append(flow)
+            return
         if ingress.flows:
             self._catch_up(ingress)
         else:
@@ -204,9 +212,10 @@ class Link:
             ingress.event = None
             ingress.moved_bytes = 0.0  # nobody to compare with: keep the digits
             ingress.heap.clear()
-            if not self.fabric_may_bind:
-                return
-        self._share(ingress)
+        if ingress.waiting:
+            self._start(ingress.waiting.popleft())
+        elif ingress.flows or self.fabric_may_bind:
+            self._share(ingress)
 
     def _end(self, event: Call) -> None:
         ingress: _Ingress = event.payload

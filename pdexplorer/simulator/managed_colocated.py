@@ -5,7 +5,7 @@ from collections.abc import Callable
 from functools import partial
 
 from pdexplorer.simulator.backlog import Backlog, alone_s
-from pdexplorer.simulator.caching import PoolCaches, low_blocks
+from pdexplorer.simulator.caching import PoolCaches, low_blocks, wire
 from pdexplorer.simulator.colocated import Colocated
 from pdexplorer.simulator.engine import Engine
 from pdexplorer.simulator.events import Call
@@ -46,6 +46,7 @@ class ManagedColocated(Colocated):
                 cache,
                 spec.block_tokens,
                 [partial(low_blocks, engine) for engine in self.engines],
+                [engine.charge for engine in self.engines],
                 [instance_ports(cache.host, cache.ssd, store, block_bytes) for _ in self.engines],
                 self.hits,
             )
@@ -54,7 +55,7 @@ class ManagedColocated(Colocated):
         for number, engine in enumerate(self.engines):
             engine.eager = not options.faults and options.scaling is None  # one event may send it several
             if self.caches is not None:
-                engine.on_admit = partial(self.caches.admit, number)
+                wire(engine, self.caches, number)
             if self.caches is not None or self.backlog is not None:
                 engine.on_prefilled = self._prefilled
         self.stranded: deque[Sequence] = deque()

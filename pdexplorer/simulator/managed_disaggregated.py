@@ -10,7 +10,7 @@ from collections.abc import Callable
 from functools import partial
 
 from pdexplorer.simulator.backlog import Backlog, alone_s
-from pdexplorer.simulator.caching import PoolCaches, low_blocks
+from pdexplorer.simulator.caching import PoolCaches, low_blocks, wire, wire_prefill
 from pdexplorer.simulator.disaggregated import Disaggregated
 from pdexplorer.simulator.engine import Engine
 from pdexplorer.simulator.events import Call
@@ -63,13 +63,18 @@ class ManagedDisaggregated(Disaggregated):
             store = None if cache.store is None else TierPort(cache.store, block_bytes)
             ports = [instance_ports(cache.host, cache.ssd, store, block_bytes) for _ in self.prefills]
             low = [instance.kv_low_blocks for instance in self.prefills]
-            self.prefill_caches = PoolCaches(requests, cache, prefill.block_tokens, low, ports, self.hits)
+            charge = [instance.charge for instance in self.prefills]
+            self.prefill_caches = PoolCaches(
+                requests, cache, prefill.block_tokens, low, charge, ports, self.hits
+            )
             ports = [instance_ports(None, None, store, block_bytes) for _ in self.engines]
             low = [partial(low_blocks, engine) for engine in self.engines]
-            self.decode_caches = PoolCaches(requests, cache, decode.block_tokens, low, ports, self.hits)
+            charge = [engine.charge for engine in self.engines]
+            self.decode_caches = PoolCaches(
+                requests, cache, decode.block_tokens, low, charge, ports, self.hits
+            )
             for instance in self.prefills:
-                instance.on_admit = self.prefill_caches.admit
-                instance.on_release = partial(self.prefill_caches.release, generated=False)
+                wire_prefill(instance, self.prefill_caches)
             if options.routing == "prefix_aware":
                 self.prefill_router.index = self.prefill_caches.index
                 self.decode_router.index = self.decode_caches.index
@@ -78,7 +83,7 @@ class ManagedDisaggregated(Disaggregated):
         self.decode_backlog = Backlog(decode.timer, decode.instances) if waits else None
         for number, engine in enumerate(self.engines):
             if self.decode_caches is not None:
-                engine.on_admit = partial(self.decode_caches.admit, number)
+                wire(engine, self.decode_caches, number)
             if self.decode_caches is not None or waits:
                 engine.on_prefilled = self._prefilled_locally
 

@@ -43,8 +43,9 @@ class SimulationOptions:
     split_rule: which prompts of a disaggregated fleet go to the prefill pool; None for all. Others prefill on
     the decode instance, in mixed steps of local_chunk_tokens. overflow_wait_s: a prompt that would wait
     longer for the prefill pool is prefilled there too (a mixed pool). fallback_transfer_s: the same for one
-    whose transfer would take longer at the link's present rates. refuse_ttft_s: a prompt whose predicted TTFT
-    is longer is refused before prefill.
+    whose transfer would take longer at the link's present rates. transfers_at_once throttles the link: as
+    many enter one decode instance, each faster than if all shared it, and the others wait. refuse_ttft_s: a
+    prompt whose predicted TTFT is longer is refused before prefill.
 
     held_by_decode_fraction: of every prompt's KV, not sent because the decode side has it; with a cache it is
     worked out instead.
@@ -71,6 +72,7 @@ class SimulationOptions:
     held_by_decode_fraction: float = 0.0
     overflow_wait_s: float | None = None
     fallback_transfer_s: float | None = None
+    transfers_at_once: int | None = None
     refuse_ttft_s: float | None = None
     cache: CacheOptions | None = None
     faults: tuple[Fault, ...] = ()

@@ -9,18 +9,12 @@ batching).
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
-from pdexplorer.simulator.sequence import PREFILLING, Sequence
-
-if TYPE_CHECKING:
-    from pdexplorer.simulator.engine import Engine
-
-Chunk = tuple[Sequence, int]
-"""A sequence and how many of its prompt tokens a step computes."""
+from pdexplorer.simulator.residents import Residents
+from pdexplorer.simulator.sequence import PREFILLING, Chunk
 
 
-def chunked(engine: "Engine") -> tuple[list[Chunk], bool]:
+def chunked(engine: Residents) -> tuple[list[Chunk], bool]:
     """Decodes first; what is left of the budget prefills, in order of admission."""
     decodes = engine.decodes
     due_blocks = engine.make_room() if decodes.size else 0
@@ -29,7 +23,7 @@ def chunked(engine: "Engine") -> tuple[list[Chunk], bool]:
     return _fill(engine, engine.chunk_tokens - decodes.size, due_blocks), True
 
 
-def prefill_first(engine: "Engine") -> tuple[list[Chunk], bool]:
+def prefill_first(engine: Residents) -> tuple[list[Chunk], bool]:
     """Prefill while there is any to do, in chunks."""
     if engine.waiting or engine.partial is not None:
         chunks = _fill(engine, engine.chunk_tokens, 0)
@@ -40,7 +34,7 @@ def prefill_first(engine: "Engine") -> tuple[list[Chunk], bool]:
     return [], True
 
 
-def unchunked(engine: "Engine") -> tuple[list[Chunk], bool]:
+def unchunked(engine: Residents) -> tuple[list[Chunk], bool]:
     """Prefill while there is any to do, whole prompts."""
     chunks: list[Chunk] = []
     budget = engine.chunk_tokens
@@ -62,7 +56,7 @@ def unchunked(engine: "Engine") -> tuple[list[Chunk], bool]:
     return [], True
 
 
-def static(engine: "Engine") -> tuple[list[Chunk], bool]:
+def static(engine: Residents) -> tuple[list[Chunk], bool]:
     """Fill a batch while nothing decodes yet; then decode all of it."""
     if not engine.decodes.size and engine.partial is None:
         engine.filling = True
@@ -76,7 +70,7 @@ def static(engine: "Engine") -> tuple[list[Chunk], bool]:
     return [], True
 
 
-def _fill(engine: "Engine", budget: int, due_blocks: int) -> list[Chunk]:
+def _fill(engine: Residents, budget: int, due_blocks: int) -> list[Chunk]:
     chunks: list[Chunk] = []
     partial = engine.partial
     if partial is not None and budget > 0:
@@ -93,7 +87,7 @@ def _fill(engine: "Engine", budget: int, due_blocks: int) -> list[Chunk]:
     return chunks
 
 
-def _admit_head(engine: "Engine", due_blocks: int) -> bool:
+def _admit_head(engine: Residents, due_blocks: int) -> bool:
     """Move the head of the queue in, with KV for its whole prompt and what it had generated.
 
     due_blocks: what the decode batch takes in the same step. After a preemption nothing comes in: what is
@@ -103,7 +97,7 @@ def _admit_head(engine: "Engine", due_blocks: int) -> bool:
     if engine.decodes.size + engine.prefilling + engine.inbound >= engine.max_batch:
         return False
     tokens = head.input_tokens + head.generated
-    blocks = -(-tokens // kv.block_tokens)
+    blocks = engine.blocks_needed(head, tokens)
     if not kv.admits(blocks + due_blocks):
         return False
     engine.waiting.popleft()
@@ -122,6 +116,6 @@ def _admit_head(engine: "Engine", due_blocks: int) -> bool:
     return True
 
 
-POLICIES: Mapping[str, Callable[["Engine"], tuple[list[Chunk], bool]]] = MappingProxyType(
+POLICIES: Mapping[str, Callable[[Residents], tuple[list[Chunk], bool]]] = MappingProxyType(
     {"chunked": chunked, "prefill_first": prefill_first, "unchunked": unchunked, "static": static}
 )

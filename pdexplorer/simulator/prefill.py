@@ -43,9 +43,11 @@ class PrefillInstance:
         "listener",
         "low_blocks",
         "on_admit",
+        "on_hold",
         "on_release",
         "queue",
         "running",
+        "shared_blocks",
         "spec",
         "start_s",
         "step_event",
@@ -69,7 +71,10 @@ class PrefillInstance:
         self.queue = queue
         self.listener = listener
         self.free_blocks = self.low_blocks = spec.kv_blocks
-        self.on_admit: Callable[[int, Sequence], None] | None = None  # may raise past_tokens
+        # Of a prefix cache: KV blocks not charged, past_tokens of a head (may rise), who starts, who leaves.
+        self.shared_blocks: Callable[[int, Sequence], int] | None = None
+        self.on_admit: Callable[[int, Sequence], None] | None = None
+        self.on_hold: Callable[[int, Sequence], None] | None = None
         self.on_release: Callable[[Sequence], None] | None = None
         self.down = False
         self.eager = True  # may start at once where nothing else happens at this time
@@ -107,7 +112,18 @@ class PrefillInstance:
 
     def fits(self, sequence: Sequence) -> bool:
         """Whether its KV fits now."""
-        return self.blocks_of(sequence.input_tokens) <= self.free_blocks
+        return self.blocks_needed(sequence) <= self.free_blocks
+
+    def charge(self, blocks: int) -> None:
+        """Take that many KV blocks, or give back a negative number."""
+        self.free_blocks -= blocks
+        if self.free_blocks < self.low_blocks:
+            self.low_blocks = self.free_blocks
+
+    def blocks_needed(self, sequence: Sequence) -> int:
+        """KV blocks of a prompt beyond those that others here hold."""
+        blocks = self.blocks_of(sequence.input_tokens)
+        return blocks if self.shared_blocks is None else blocks - self.shared_blocks(self.index, sequence)
 
     def blocks_of(self, tokens: int) -> int:
         return -(-tokens // self.spec.block_tokens)
@@ -185,13 +201,13 @@ class PrefillInstance:
             if self.on_admit is not None:
                 self.on_admit(self.index, head)
             new = head.input_tokens - head.past_tokens
-            blocks = self.blocks_of(head.input_tokens)
+            blocks = self.blocks_needed(head)
             if (batch and new > budget) or blocks > self.free_blocks:
                 break
             queue.popleft()
-            self.free_blocks -= blocks
-            if self.free_blocks < self.low_blocks:
-                self.low_blocks = self.free_blocks
+            if self.on_hold is not None:
+                self.on_hold(self.index, head)
+            self.charge(blocks)
             budget -= new
             head.state = PREFILLING
             head.prefill_instance = self.index

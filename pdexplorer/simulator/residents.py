@@ -15,11 +15,10 @@ from pdexplorer.simulator.batch import DecodeBatch
 from pdexplorer.simulator.events import Call
 from pdexplorer.simulator.gaps import GapHistogram
 from pdexplorer.simulator.kv import BlockPool
-from pdexplorer.simulator.policies import POLICIES, Chunk
-from pdexplorer.simulator.sequence import DECODING, WAITING, Sequence
+from pdexplorer.simulator.sequence import DECODING, WAITING, Chunk, Sequence
 from pdexplorer.simulator.specs import EngineSpec
 from pdexplorer.simulator.stretch import steps_until
-from pdexplorer.simulator.usage import InstanceUsage
+from pdexplorer.simulator.usage import BUSY, InstanceUsage
 
 
 class Residents:
@@ -32,7 +31,6 @@ class Residents:
         "admitted",
         "arrived",
         "base_s",
-        "choose_chunks",
         "chunk_tokens",
         "chunks",
         "decodes",
@@ -49,14 +47,17 @@ class Residents:
         "kv_block_tokens",
         "max_batch",
         "on_admit",
+        "on_drop",
         "on_finish",
         "on_prefilled",
+        "on_reserve",
         "on_room",
         "partial",
         "prefill_share",
         "prefilling",
         "ramp_s",
         "running",
+        "shared_blocks",
         "start_s",
         "step_end",
         "steps",
@@ -79,7 +80,6 @@ class Residents:
         self.window = spec.timer.window_tokens
         self.max_batch = spec.max_batch
         self.chunk_tokens = spec.chunk_tokens
-        self.choose_chunks = POLICIES[spec.policy]
         self.filling = False  # of static batches
         self.decodes_wait = spec.policy != "chunked"
         self.gaps = gaps
@@ -88,7 +88,11 @@ class Residents:
         self.decodes = DecodeBatch(self.kv, self.window, gaps)
         self.on_finish = on_finish
         self.on_room = on_room
-        self.on_admit: Callable[[Sequence], None] | None = None  # may raise past_tokens
+        # Of a prefix cache: KV blocks not charged, who comes (past_tokens may rise), who goes before its end.
+        self.shared_blocks: Callable[[Sequence], int] | None = None
+        self.on_admit: Callable[[Sequence], None] | None = None
+        self.on_reserve: Callable[[Sequence], None] | None = None
+        self.on_drop: Callable[[Sequence], None] | None = None
         self.on_prefilled: Callable[[Sequence], None] | None = None
         self.usage = InstanceUsage()
 
@@ -114,6 +118,20 @@ class Residents:
         self.freed = False
         self.eager = True  # may start at once where nothing else happens at this time
 
+    def close(self, now_s: float) -> None:
+        """End of the replay, or of the instance: account for the step now running up to here."""
+        if self.running:
+            self.account(now_s - self.start_s)
+            self.running = False
+        self.usage.enter(BUSY, now_s)
+
+    def account(self, elapsed_s: float) -> None:
+        """That much of the running step is over."""
+        usage, share = self.usage, self.prefill_share
+        if share:
+            usage.prefill_busy_s += elapsed_s * share
+        usage.decode_busy_s += elapsed_s * (1.0 - share)
+
     def kv_blocks_held(self, now_s: float) -> int:
         """Blocks in use now, those of the running iteration included."""
         held = self.kv.blocks - self.kv.free
@@ -128,6 +146,21 @@ class Residents:
         low = min(kv.low, free)
         kv.low = free
         return low
+
+    def charge(self, blocks: int) -> None:
+        """Take that many KV blocks, or give back a negative number."""
+        if blocks < 0:
+            self.note_low()
+        self.kv.take(blocks)
+
+    def note_low(self) -> None:
+        """Before KV is given back within a stretch: what this one has taken so far counts."""
+        self.kv.low = min(self.kv.low, self.kv.blocks - self.kv_blocks_held(self.env._now))
+
+    def blocks_needed(self, sequence: Sequence, tokens: int) -> int:
+        """KV blocks that many tokens of a sequence would take beyond those that others here hold."""
+        blocks = -(-tokens // self.kv_block_tokens)
+        return blocks if self.shared_blocks is None else blocks - self.shared_blocks(sequence)
 
     def running_sequences(self) -> int:
         """Sequences that count towards max_batch: decoding, prefilling, or reserved and on their way."""
@@ -174,4 +207,6 @@ class Residents:
             self.kv.free += self.kv.blocks_of(victim.target_tokens)
         victim.state = WAITING
         victim.preemptions += 1
+        if self.on_drop is not None:
+            self.on_drop(victim)
         self.waiting.appendleft(victim)

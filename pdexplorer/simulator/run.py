@@ -81,6 +81,7 @@ def simulate_disaggregated(
         ingress_byte_per_s=path.ingress_byte_per_s,
         fabric_fraction=path.fabric_fraction,
         overlap_layers=architecture.layers if path.layerwise_overlap else 0,
+        transfers_at_once=options.transfers_at_once,
     )
     moved = kv_moved_bytes(
         architecture,

@@ -84,3 +84,7 @@ class Sequence:
         self.load = 0.0  # what the router counts for it
         self.token_s: list[float] | None = None  # time of each token, where asked for
         self.flow: Flow | None = None  # its transfer, where layers stream during prefill
+
+
+Chunk = tuple[Sequence, int]
+"""A sequence and how many of its prompt tokens a step computes."""

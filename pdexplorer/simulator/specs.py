@@ -62,10 +62,12 @@ class PrefillSpec:
 class LinkSpec:
     """Rates of one prefill instance's egress and one decode instance's ingress; the fabric carries a share of
     all egress at once. overlap_layers: layers whose KV streams while later ones prefill; 0 sends after
-    prefill."""
+    prefill. transfers_at_once: as many enter one decode instance, the others wait; None for no limit.
+    """
 
     latency_s: float
     egress_byte_per_s: float
     ingress_byte_per_s: float
     fabric_fraction: float = 1.0
     overlap_layers: int = 0
+    transfers_at_once: int | None = None

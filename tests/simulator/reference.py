@@ -38,7 +38,7 @@ class StepEngine:
         self.step = None
         self.start_s = 0.0
         self.notify = False
-        self.on_admit = self.on_prefilled = None
+        self.on_admit = self.on_prefilled = self.on_reserve = self.on_drop = self.shared_blocks = None
         self.kv_block_tokens = spec.block_tokens
         self.low = spec.kv_blocks
         self.filling = False
@@ -52,6 +52,13 @@ class StepEngine:
     def blocks(self, tokens):
         return (tokens + self.spec.block_tokens - 1) // self.spec.block_tokens
 
+    def charge(self, blocks):
+        self.take(blocks)
+
+    def needed(self, sequence, tokens):
+        """Blocks beyond those others here hold."""
+        return self.blocks(tokens) - (self.shared_blocks(sequence) if self.shared_blocks else 0)
+
     def take(self, blocks):
         self.free -= blocks
         self.low = min(self.low, self.free)
@@ -64,6 +71,8 @@ class StepEngine:
         self.free += self.blocks(context - 1)
         self.inbound -= 1
         sequence.reserved = False
+        if self.on_drop is not None:
+            self.on_drop(sequence)
         if self.waiting:
             self.wake()
 
@@ -104,12 +113,14 @@ class StepEngine:
         self.wake()
 
     def reserve(self, sequence, context):
-        blocks = self.blocks(context - 1)
+        blocks = self.needed(sequence, context - 1)
         if self.waiting or len(self.running) + self.inbound >= self.spec.max_batch or not self.admits(blocks):
             return False
         self.take(blocks)
         self.inbound += 1
         sequence.reserved = True
+        if self.on_reserve is not None:
+            self.on_reserve(sequence)
         return True
 
     def receive(self, sequence):
@@ -201,6 +212,8 @@ class StepEngine:
                 sequence.last_token_s = float("nan") if victim.last_token_s is None else victim.last_token_s
             sequence.state = WAITING
             sequence.preemptions += 1
+            if self.on_drop is not None:
+                self.on_drop(sequence)
             self.waiting.insert(0, sequence)
         for each in decoders:
             grown = self.blocks(each.context)
@@ -219,7 +232,7 @@ class StepEngine:
             head = self.waiting[0]
             target = head.input_tokens + head.generated
             new = target - head.cached_tokens
-            blocks = self.blocks(target)
+            blocks = self.needed(head, target)
             if whole and chunks and new > budget:
                 break
             if len(self.running) + self.inbound >= self.spec.max_batch or not self.admits(blocks):
@@ -231,7 +244,7 @@ class StepEngine:
                 self.on_admit(head)
             self.take(blocks)
             new = target - head.past_tokens
-            each = Running(head, blocks, past=head.past_tokens, target=target)
+            each = Running(head, self.blocks(target), past=head.past_tokens, target=target)
             self.running.append(each)
             if not whole:
                 new = min(budget, new)

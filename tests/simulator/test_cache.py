@@ -130,3 +130,56 @@ def test_the_fastest_tier_that_has_a_block_gives_it_and_reads_queue():
     host.free_s = 7.0
     assert plan_fetch(ports, [1, 2, 3, 4], 1, 0.0).end_s == pytest.approx(7.0 + 0.5 + 1.0)
     assert plan_fetch(ports, [9], 0, 0.0) is None
+
+
+def alike(common_blocks, kv_blocks, outputs=(40, 20)):
+    """Two prompts of 64 tokens, the second while the first decodes, with that many blocks of 16 the same."""
+    given = replace(
+        requests_of([0.0, 0.2], 64, list(outputs)),
+        block_hashes=((1, 2, 3, 4), (*(1, 2, 3, 4)[:common_blocks], *range(9, 13 - common_blocks))),
+        block_tokens=16,
+    )
+    options = SimulationOptions(cache=CacheOptions(), samples=0)
+    return ManagedColocated(EngineSpec(TIMER, 1, kv_blocks=kv_blocks), given, options, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("common_blocks", "kv_blocks", "together"), [(0, 13, True), (0, 12, False), (3, 10, True), (3, 9, False)]
+)
+def test_blocks_shared_by_running_sequences_are_charged_once(common_blocks, kv_blocks, together):
+    # As the second ends they hold 7 (97 to 103 tokens) and 6 blocks, less what they have in common.
+    fleet = alike(common_blocks, kv_blocks)
+    records = fleet.run().records
+    assert records["prefill_start_s"][1] < 0.3
+    assert (records["preemptions"].sum() == 0) == together
+    assert fleet.engines[0].kv.free == kv_blocks
+
+
+def test_whoever_stays_pays_for_what_was_shared():
+    fleet = alike(3, 9, (30, 80))
+    engine = fleet.engines[0]
+    held = []
+    engine.on_room = lambda: held.append(9 - engine.kv.free)
+    records = fleet.run().records
+    assert records["cached_tokens"].tolist() == [0, 48]
+    assert records["preemptions"].sum() == 0
+    # The first comes with 4; the second adds 1 to the 5 by then; as the first leaves, the second, which has
+    # 64 + 16 tokens, holds 5; then nobody anything.
+    assert held == [4, 6, 5, 0]
+
+
+def test_a_prompt_computed_twice_at_once_is_one_block_afterwards():
+    given = replace(requests_of([0.0, 0.0], 64, 20), block_hashes=((1, 2, 3, 4),) * 2, block_tokens=16)
+    options = SimulationOptions(cache=CacheOptions(), samples=0)
+    fleet = ManagedColocated(EngineSpec(TIMER, 1, kv_blocks=12), given, options, 1.0)
+    held = []
+    prefilled = fleet.engines[0].on_prefilled
+
+    def note(sequence):
+        prefilled(sequence)
+        held.append(12 - fleet.engines[0].kv.free)
+
+    fleet.engines[0].on_prefilled = note
+    fleet.run()
+    assert held == [8, 4]
+    assert fleet.engines[0].kv.free == 12

@@ -2,6 +2,8 @@
 from.
 """
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import simpy
@@ -111,6 +113,46 @@ def test_one_busy_fabric_leaves_slower_transfers_their_rate():
     flows = [(0, 0, 0, 20), (0, 1, 0, 20), (0, 2, 0, 20), (0, 3, 1, 40)]
     assert ends(spec, flows, prefills=4)[:3] == pytest.approx([10, 10, 10])
     assert ends(spec, flows, prefills=4)[3] == pytest.approx(10)
+
+
+def test_a_throttled_link_serves_one_after_the_other():
+    flows = [(0, 0, 0, 100), (0, 1, 0, 100), (0, 1, 1, 100)]
+    shared, throttled = LinkSpec(0.0, 10.0, 10.0), LinkSpec(0.0, 10.0, 10.0, transfers_at_once=1)
+    assert ends(shared, flows) == pytest.approx([20, 20, 30])
+    # The first is through in half the time, nobody is later; the port of the second waits with it.
+    assert ends(throttled, flows) == pytest.approx([10, 20, 30])
+    assert ends(LinkSpec(0.0, 10.0, 10.0, transfers_at_once=2), flows) == pytest.approx([20, 20, 30])
+    narrow = LinkSpec(0.0, 10.0, 1e9, fabric_fraction=0.5, transfers_at_once=1)
+    assert ends(narrow, flows[:2]) == pytest.approx([10, 20])
+
+
+def test_a_throttled_link_goes_on_after_transfers_given_up():
+    env, times = simpy.Environment(), {}
+    link = Link(env, LinkSpec(0.0, 10.0, 10.0, transfers_at_once=1), 3, 1)
+    flows = [Flow(port, 0, 100, times_of(times, env), row) for row, port in enumerate((0, 1, 1, 2))]
+    for flow in flows:
+        link.send(flow)
+    Call(env, 1.0, (lambda event: link.cancel(flows[1]),))  # waits at the decode instance
+    Call(env, 2.0, (lambda event: link.cancel(flows[0]),))  # under way
+    env.run()
+    assert times == {2: pytest.approx(22.0), 3: pytest.approx(12.0)}
+
+
+def test_a_throttled_fleet_gives_its_first_tokens_earlier():
+    given = requests_of([0.0, 0.0], 100, 2)
+    link = LinkSpec(0.0, MEGABYTE, MEGABYTE)
+    first_s = [
+        run(
+            given,
+            replace(link, transfers_at_once=at_once),
+            MEGABYTE,
+            prefill={"instances": 2},
+            options=SimulationOptions(routing="round_robin"),
+        ).records["first_token_s"]
+        for at_once in (None, 1)
+    ]
+    assert first_s[0] == pytest.approx([0.11 + 2.0 + 0.01] * 2)
+    assert first_s[1] == pytest.approx([0.11 + 1.0 + 0.01, 0.11 + 2.0 + 0.01])
 
 
 def test_a_slow_link_blocks_prefill_through_its_memory():
