@@ -11,6 +11,8 @@ from pdexplorer.ui.answer import Answered
 from pdexplorer.ui.pick import offer
 from pdexplorer.ui.texts import said, text
 
+_POOLS = ("prefill", "decode")
+_WIDTHS = {"tp": "TP", "pp": "PP", "ep": "EP", "attention_dp": "DP"}
 _COLUMNS = ("fleet", "design", "chosen", "score", "score_unit", "instances", "gpus", "cost", "limit")
 
 
@@ -25,6 +27,7 @@ def candidates_tab(answer: Answered) -> None:
         height=420,
         on_select="rerun",
         selection_mode="single-row",
+        placeholder="–",
         key="candidates.table",
         column_config={
             text("column.score"): st.column_config.NumberColumn(format="%.4g"),
@@ -35,7 +38,7 @@ def candidates_tab(answer: Answered) -> None:
     if rows and rows[0] < len(frame):
         candidate = answer.json["candidates"][int(frame.index[rows[0]])]
         wanted = design_settings(candidate["fleet"], candidate["design"])
-        words = f"{text('fleet.' + candidate['fleet'])}: {_pairs(candidate['design'])}"
+        words = f"{text('fleet.' + candidate['fleet'])}: {design_text(candidate['design'])}"
         offer("candidates.table", words, wanted, answer.scenario)
 
 
@@ -65,7 +68,7 @@ def candidate_frame(candidates: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
         rows.append(
             {
                 "fleet": text(f"fleet.{candidate['fleet']}"),
-                "design": _pairs(candidate["design"]),
+                "design": design_text(candidate["design"]),
                 "chosen": bool(candidate["chosen"]),
                 "score": candidate["score"],
                 "score_unit": candidate["score_unit"],
@@ -81,8 +84,21 @@ def candidate_frame(candidates: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
     return frame.rename(columns={name: text(f"column.{name}") for name in _COLUMNS})
 
 
-def _pairs(design: Mapping[str, Any]) -> str:
-    return ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in design.items())
+def design_text(design: Mapping[str, Any]) -> str:
+    """What tells designs apart: each pool's accelerator and parallelism, widths of one left out."""
+    parts: list[str] = []
+    for name, value in design.items():
+        pool, _, rest = name.partition("_")
+        field = rest if pool in _POOLS and rest else name
+        if field in _POOLS:
+            parts.append(f"{text(f'part.{field}')} {value}")
+        elif field == "accelerator":
+            parts.append(str(value))
+        elif field not in _WIDTHS:
+            parts.append(f"{field.replace('_', ' ')} {value}")
+        elif field == "tp" or value != 1:
+            parts[-1] += f" {_WIDTHS[field]}{value}"
+    return ", ".join(parts)
 
 
 def _instances(instances: Any) -> str:

@@ -22,7 +22,7 @@ from pdexplorer.texts.formats import ms_text, number, percent
 from pdexplorer.ui.answer import Answered
 from pdexplorer.ui.pick import offer
 from pdexplorer.ui.tabs.studies import long_study, table
-from pdexplorer.ui.texts import language, said, text
+from pdexplorer.ui.texts import language, plain, said, text
 
 
 def faults_tab(answer: Answered) -> None:
@@ -86,6 +86,9 @@ def published_tab(answer: Answered, presets: Presets) -> None:
         case = next(case for case in load_published() if case.id == row.id)
         words = text("pick.case", claim=row.claim)
         offer("published.table", words, as_link(case.scenario, presets), answer.scenario)
+        for key, reason in (("why", row.cause or row.limit), ("changed", row.changed)):
+            if reason:
+                st.caption(f"{text(f'published.{key}')}: {plain(said(reason))}")
 
 
 def _why(row: PublishedResult) -> str:

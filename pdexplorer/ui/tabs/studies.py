@@ -50,7 +50,9 @@ def table(rows: list[Mapping[str, Any]], formats: Mapping[str, str] | None = Non
     """A table as every tab shows it. formats: printf formats of numeric columns."""
     config = {name: st.column_config.NumberColumn(format=shown) for name, shown in (formats or {}).items()}
     frame = pd.DataFrame(rows)
-    return st.dataframe(frame, hide_index=True, width="stretch", column_config=config, **more)
+    return st.dataframe(
+        frame, hide_index=True, width="stretch", column_config=config, placeholder="–", **more
+    )
 
 
 @st.cache_resource(max_entries=64, show_spinner=False)

@@ -1,7 +1,7 @@
 from pdexplorer.scenario.presets import load_presets
 from pdexplorer.scenario.settings import apply_settings
 from pdexplorer.study.compare import evaluate
-from pdexplorer.ui.tabs.candidates import candidate_frame, design_settings
+from pdexplorer.ui.tabs.candidates import candidate_frame, design_settings, design_text
 
 SCENARIO = load_presets()["rag_h100"].scenario
 
@@ -19,6 +19,13 @@ def test_each_fleets_chosen_design_stands_first_and_fixing_it_changes_nothing():
     assert not refused
     again = evaluate(fixed, with_break_even=False)
     assert again.colocated.gpus == found.colocated.gpus
+
+
+def test_a_design_is_told_by_what_makes_it_differ():
+    split = {"prefill": "h100_sxm", "prefill_tp": 2, "prefill_pp": 1, "decode": "h20_96", "decode_tp": 8}
+    assert design_text(split) == "Prefill h100_sxm TP2, Decode h20_96 TP8"
+    one = {"accelerator": "h100_sxm", "tp": 4, "pp": 2, "ep": 1, "attention_dp": 4, "chunk_tokens": 512}
+    assert design_text(one) == "h100_sxm TP4 PP2 DP4, chunk tokens 512"
 
 
 def test_both_pools_of_a_split_design_are_set():
