@@ -213,9 +213,7 @@ def sentence_of(
     if verdict.vetoes and verdict.decision != "stay_colocated":
         parts.append(words.vetoed(verdict.vetoes))
     parts += _disagreements(scenario, verdict)
-    names = (scenario.colocated_engine, scenario.engine.profile)
-    own, shared = (catalog.engines[name].short_name for name in names)
-    unfair = words.unfair(own, shared, scenario.engine.chunking != "unchunked")
+    unfair = words.unfair(scenario, catalog.engines)
     return " ".join([*parts, unfair] if unfair else parts)
 
 

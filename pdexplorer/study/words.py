@@ -3,8 +3,11 @@ beside it.
 """
 
 import math
+from collections.abc import Mapping
 
+from pdexplorer.catalog.engine import EngineProfile
 from pdexplorer.infeasible import Infeasible
+from pdexplorer.scenario.scenario import Scenario
 
 
 def number(value: float, digits: int = 3) -> str:
@@ -252,14 +255,23 @@ def vetoed(keys: tuple[str, ...]) -> str:
     return "Veto: " + " and ".join(VETO[key] for key in keys) + "."
 
 
-def unfair(colocated: str, split: str, chunked: bool) -> str:
-    """A baseline that is not the best on offer: another engine, or no chunked prefill. Empty where it is."""
-    without = "" if chunked else " without chunked prefill"
-    if colocated != split:
-        return f"The comparison is not fair: colocated runs {colocated}{without}, the split runs {split}."
-    if not chunked:
-        return f"The comparison is not fair: colocated runs {colocated} without chunked prefill."
-    return ""
+UNFAIR = {
+    "unchunked": " without chunked prefill",
+    "unfair": "The comparison is not fair: colocated runs {own}{without}.",
+    "unfair_engines": "The comparison is not fair: colocated runs {own}{without}, the split runs {split}.",
+}
+"""How a baseline that is not the best on offer is told, by key."""
+
+
+def unfair(scenario: Scenario, engines: Mapping[str, EngineProfile], told: Mapping[str, str] = UNFAIR) -> str:
+    """A baseline that is not the best on offer: another engine, or no chunked prefill. Empty where it is.
+    told: the templates, in any language.
+    """
+    own, split = (engines[name].short_name for name in (scenario.colocated_engine, scenario.engine.profile))
+    without = "" if scenario.engine.chunking == "chunked" else told["unchunked"]
+    if own != split:
+        return told["unfair_engines"].format(own=own, without=without, split=split)
+    return told["unfair"].format(own=own, without=without) if without else ""
 
 
 def disagreement(other: str, ratio: float, band: str) -> str:

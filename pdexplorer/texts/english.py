@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping
 
+from pdexplorer.study.words import UNFAIR
+
 ENGLISH: Mapping[str, str] = {
     "page.title": "pdexplorer",
     "page.question": "Does splitting prefill and decode pay?",
@@ -85,10 +87,7 @@ ENGLISH: Mapping[str, str] = {
     "verdict.only_colocated": "only the colocated fleet can: {why}",
     "verdict.only_disaggregated": "only separate pools can: {why}",
     "verdict.neither": "{why}",
-    "verdict.unchunked": " without chunked prefill",
-    "verdict.unfair": "The comparison is not fair: colocated runs {own}{without}.",
-    "verdict.unfair_engines": "The comparison is not fair: colocated runs {own}{without}, the split runs "
-    "{split}.",
+    **{f"verdict.{key}": words for key, words in UNFAIR.items()},
     "verdict.because": "Because:",
     "verdict.but": "But:",
     "verdict.facts": "In numbers:",

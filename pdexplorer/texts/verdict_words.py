@@ -7,7 +7,8 @@ from typing import Any
 from pdexplorer.catalog.catalog import Catalog
 from pdexplorer.scenario.decision_block import VerdictRule
 from pdexplorer.scenario.scenario import Scenario
-from pdexplorer.texts.catalogue import Texts
+from pdexplorer.study import words
+from pdexplorer.texts.catalogue import Texts, catalogue
 from pdexplorer.texts.chinese_reasons import chinese_reason
 from pdexplorer.texts.formats import percent, ratio_text, with_unit
 from pdexplorer.verdict import Reason, Verdict, band_of, other_ratio
@@ -84,13 +85,8 @@ def disagreement(texts: Texts, answer: Answer) -> str:
 
 def unfair(texts: Texts, scenario: Scenario, catalog: Catalog) -> str:
     """That the baseline is not the best on offer: another engine, or no chunked prefill; else empty."""
-    names = (scenario.colocated_engine, scenario.engine.profile)
-    own, shared = (catalog.engines[name].short_name for name in names)
-    chunked = scenario.engine.chunking != "unchunked"
-    without = "" if chunked else texts.text("verdict.unchunked")
-    if own != shared:
-        return texts.text("verdict.unfair_engines", own=own, without=without, split=shared)
-    return "" if chunked else texts.text("verdict.unfair", own=own, without=without)
+    told = {key: catalogue(texts.language)[f"verdict.{key}"] for key in words.UNFAIR}
+    return words.unfair(scenario, catalog.engines, told)
 
 
 def unknown(answer: Answer) -> str:
@@ -146,7 +142,7 @@ def nearest_flips(
         found.append((distance, str(flip.get("then") or ""), flip_said(texts, answer, flip, stand, escape)))
     nearest = sorted(found, key=lambda item: item[0])[:SHOWN]
     for then in dict.fromkeys(item[1] for item in nearest):
-        ways = texts.text("verdict.or").join(words for _, to, words in nearest if to == then)
+        ways = texts.text("verdict.or").join(told for _, to, told in nearest if to == then)
         decision = texts.text(f"verdict.{then}") if then else ""
         head = texts.text("verdict.flips_to", decision=decision) if then else texts.text("verdict.flips")
         yield head, f"{ways}{texts.text('verdict.end')}"

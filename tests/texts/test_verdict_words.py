@@ -106,3 +106,10 @@ def test_an_unfair_baseline_is_named_in_both_languages():
     assert "without chunked prefill, the split runs vLLM" in unfair(ENGLISH, scenario, catalog)
     assert "chunked prefill，P/D 分离用的是" in unfair(CHINESE, scenario, catalog)
     assert unfair(ENGLISH, Scenario(), catalog) == ""
+
+
+def test_whole_prompts_first_is_no_chunked_prefill_either():
+    scenario, _ = apply_settings(Scenario(), {"engine.chunking": "prefill_first"})
+    assert unfair(ENGLISH, scenario, load_catalog()) == (
+        "The comparison is not fair: colocated runs vLLM without chunked prefill."
+    )
