@@ -32,6 +32,8 @@ bound.
 """
 _LIKELY = 0.4
 """Of what a prefill instance computes at most: where a rough search starts."""
+_PART = 0.5
+_ONE_IN_FLIGHT = 0.02
 _ALMOST_NONE = 1e-12
 """In flight: less than any load that is asked leaves on an instance."""
 _FIRST_DECODE_STEPS = 1.5
@@ -47,8 +49,10 @@ def decode_tpot(designs: DisaggregatedDesigns, flow: DecodeFlow, late_s: Array |
     )
 
 
-def decode_score(designs: DisaggregatedDesigns, in_flight: Array, instances: Array | None) -> Array:
-    """≥ 0 where a decode instance holds memory, its link and half of the misses the SLO leaves."""
+def decode_score(
+    designs: DisaggregatedDesigns, in_flight: Array, instances: Array | None, needed: Array | float
+) -> Array:
+    """≥ 0 where a decode instance holds memory, its link and the TPOT limit for that share of requests."""
     load = designs.load
     flow = decode_flow(designs, in_flight, instances)
     count = np.maximum(load.rate_per_s / flow.rate_per_s, 1.0) if instances is None else instances
@@ -59,8 +63,15 @@ def decode_score(designs: DisaggregatedDesigns, in_flight: Array, instances: Arr
     fits = np.minimum(-memory, link)
     if load.offline:
         return np.asarray(fits)
-    attained = load.over(decode_tpot(designs, flow, 0.0))
-    return misses_score(attained, 0.5 * (1.0 + load.percentile_fraction), fits)
+    return misses_score(load.over(decode_tpot(designs, flow, 0.0)), needed, fits)
+
+
+def decode_needed(designs: DisaggregatedDesigns) -> Array:
+    """Share of requests that has to hold the TPOT limit, (prefill, decode, y, x): decode has half of the
+    misses that the SLO leaves beside those of both pools with one request at a time. 1 where they leave none.
+    """
+    spare = almost_idle(designs).attained - designs.load.percentile_fraction
+    return np.asarray(1.0 - _PART * np.maximum(spare, 0.0))
 
 
 def decode_memory(designs: DisaggregatedDesigns, in_flight: Array, instances: Array) -> Array:
@@ -120,11 +131,18 @@ def disaggregated_flow(
     )  # fmt: skip
 
 
+def almost_idle(designs: DisaggregatedDesigns) -> DisaggregatedFlow:
+    """Every pair with one request at a time: what no number of instances betters."""
+    many = np.full((1, 1, 1, 1), 1e6, dtype=designs.load.weight.dtype)
+    decode = decode_flow(designs, np.full_like(many, _ONE_IN_FLIGHT), many)
+    return disaggregated_flow(designs, prefill_bounds(designs)[0], many, decode)
+
+
 def decode_bounds(designs: DisaggregatedDesigns) -> tuple[Array, Array]:
-    """Least and most requests in flight of a decode instance worth trying."""
-    shape = np.broadcast_shapes(designs.decode_rows.shape, (1, 1, *designs.cells))
+    """Least and most requests in flight of a decode instance worth trying, in the designs' shape."""
     kind = designs.load.weight.dtype
-    return np.full(shape, 0.02, dtype=kind), np.full(shape, designs.max_batch, dtype=kind)
+    low = np.full(designs.shape, 0.05 * _ONE_IN_FLIGHT, dtype=kind)
+    return low, np.full(designs.shape, designs.max_batch, dtype=kind)
 
 
 def decode_capacity(
@@ -133,16 +151,12 @@ def decode_capacity(
     effort: Effort = EXACT,
     near: Array | None = None,
 ) -> tuple[Array, NDArray[np.bool_]]:
-    """(in flight, fits) at the largest load of one decode instance, (1, decode, y, x)."""
+    """(in flight, fits) at the largest load of one decode instance, (prefill, decode, y, x)."""
     low, high = decode_bounds(designs)
+    needed = 1.0 if designs.load.offline else decode_needed(designs)
     # The prefill pool is sized beside this batch: one a little too large would leave it no misses at all.
-    return largest(
-        lambda b: decode_score(designs, b, instances),
-        low,
-        high,
-        replace(effort, calls=2 * effort.calls, guess=False),
-        near,
-    )
+    effort = replace(effort, calls=2 * effort.calls, guess=False)
+    return largest(lambda b: decode_score(designs, b, instances, needed), low, high, effort, near)
 
 
 def prefill_score(

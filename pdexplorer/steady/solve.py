@@ -44,12 +44,12 @@ NEARBY = Effort(6, 1e-2, 0.05, guess=True)
 """The same from a guess between their neighbours."""
 
 
-def misses_score(attained: Array, needed: float, room: Array) -> Array:
+def misses_score(attained: Array, needed: Array | float, room: Array) -> Array:
     """A score for `largest`: the logarithm of the misses allowed over those there are, or other room if less.
 
     Misses grow by some factor with each step of load, so this is nearly straight around its root.
     """
-    spare = 1.0 - needed
+    spare = np.maximum(1.0 - needed, 1e-9)
     return np.minimum(np.log(spare / np.maximum(1.0 - attained, 1e-4 * spare)), room)
 
 

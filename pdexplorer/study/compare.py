@@ -32,7 +32,6 @@ from pdexplorer.study.size_colocated import size_colocated
 from pdexplorer.study.size_disaggregated import size_disaggregated
 from pdexplorer.study.sources import sources_of
 from pdexplorer.study.space import Space, design_space
-from pdexplorer.study.uneven import with_uneven
 from pdexplorer.verdict import BreakEven, Ratios, Verdict, band_of, decide, other_ratio, ratio_of
 
 
@@ -78,14 +77,11 @@ def evaluate_space(space: Space, with_break_even: bool = True) -> Evaluation:
     scenario, load = space.scenario, load_of(space.scenario)
     colocated = score_colocated(space, load)
     split = score_disaggregated(space, load)
-    uneven = with_uneven(space, split) if isinstance(split, DisaggregatedScore) else split
-    if isinstance(split, DisaggregatedScore) and not bool(split.fits.any()):
-        split = uneven  # else the ratios, break-evens and maps rest on the same score
     basis = basis_of(
         scenario, priced(space), load.rate_per_s if load.concurrency is None else load.concurrency
     )
     sized = size_colocated(space, colocated, load, basis)
-    pools = size_disaggregated(space, uneven, load, basis)
+    pools = size_disaggregated(space, split, load, basis)
     ratios = _ratios(space, colocated, split, sized.outcome, pools.outcome)
     verdict = decide(scenario.verdict, basis.kind, sized.outcome, pools.outcome, ratios, load.offline)  # type: ignore[arg-type]
     flips = _flips(space, colocated, split, verdict, load, basis) if with_break_even else ()

@@ -9,11 +9,10 @@ from numpy.typing import NDArray
 from pdexplorer.infeasible import Infeasible
 from pdexplorer.steady.colocated import colocated_flow
 from pdexplorer.steady.colocated_capacity import colocated_attainment, colocated_wait, in_flight_bounds
-from pdexplorer.steady.disaggregated import decode_tpot
+from pdexplorer.steady.disaggregated import almost_idle, decode_tpot
 from pdexplorer.steady.load import NO_LIMIT_S, Load
 from pdexplorer.study import words
 from pdexplorer.study.score import ColocatedScore, DisaggregatedScore
-from pdexplorer.study.uneven import almost_idle
 
 Array = NDArray[np.float64]
 
@@ -54,7 +53,7 @@ def disaggregated_limits(score: DisaggregatedScore) -> Mapping[tuple[int, int], 
     if bool(score.fits.all()):
         return {}
     shape = designs.shape
-    flow = almost_idle(score)
+    flow = almost_idle(designs)
     weight = load.weight[:, None, None, None, None]
     later = np.broadcast_to((weight * decode_tpot(designs, flow.decode, 0.0)).sum(axis=0), shape)
     found = {}

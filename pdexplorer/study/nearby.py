@@ -11,7 +11,13 @@ from numpy.typing import NDArray
 
 from pdexplorer.infeasible import Infeasible
 from pdexplorer.steady.colocated_capacity import colocated_score, in_flight_bounds
-from pdexplorer.steady.disaggregated import decode_bounds, decode_score, prefill_bounds, prefill_score
+from pdexplorer.steady.disaggregated import (
+    decode_bounds,
+    decode_needed,
+    decode_score,
+    prefill_bounds,
+    prefill_score,
+)
 from pdexplorer.steady.load import Load, load_of, single_precision
 from pdexplorer.steady.solve import NEARBY, ROUGH
 from pdexplorer.steady.split_designs import Wire
@@ -46,9 +52,9 @@ class Known:
     """Answers of one side over cells: shape (design, design, y, x), with 1 along an axis
     that does not matter.
 
-    spent: for a request per second, infinite where a design does not fit or was not tried. at: what was searched for, the
-    requests in flight on an instance that decodes and, split, the rate of one that prefills. reserve: the
-    score of a design with hardly a request, below zero where not even that fits.
+    spent: for a request per second, infinite where a design does not fit or was not tried. at: what was
+    searched for, the requests in flight on an instance that decodes and, split, the rate of one that prefills.
+    reserve: the score of a design with hardly a request, below zero where not even that fits.
     """
 
     spent: Array
@@ -119,7 +125,8 @@ def _split_reserve(space: Space, split: DisaggregatedScore) -> Array:
     designs, scenario = split.designs, space.scenario
     few = pinned(scenario.prefill.instances, designs.load)
     prefill = prefill_score(designs, prefill_bounds(designs)[0], split.decode, few)
-    decode = decode_score(designs, decode_bounds(designs)[0], pinned(scenario.decode.instances, designs.load))
+    many = pinned(scenario.decode.instances, designs.load)
+    decode = decode_score(designs, decode_bounds(designs)[0], many, decode_needed(designs))
     return np.minimum(prefill, decode)
 
 

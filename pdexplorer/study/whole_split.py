@@ -212,8 +212,7 @@ def demand_rate(score: DisaggregatedScore, basis: Basis, p: int, d: int) -> floa
     if not basis.closed:
         return basis.demand_value
     designs = one_pair(score.designs, p, d)
-    row = p if score.decode.in_flight.shape[0] > 1 else 0
-    in_flight = score.decode.in_flight[row : row + 1, d : d + 1]
+    in_flight = score.decode.in_flight[p : p + 1, d : d + 1]
     decode = decode_flow(designs, in_flight, np.ones((1, 1, 1, 1)))
     rate = score.prefill_rate_per_s[p : p + 1, d : d + 1]
     # Several senders wait less than one as busy.

@@ -13,6 +13,7 @@ from pdexplorer.scenario.settings import apply_settings
 from pdexplorer.steady.colocated_capacity import colocated_score, in_flight_bounds
 from pdexplorer.steady.disaggregated import (
     decode_bounds,
+    decode_needed,
     decode_score,
     prefill_bounds,
     prefill_capacity,
@@ -64,8 +65,9 @@ def test_a_capacity_holds_the_limits_and_a_millionth_more_does_not(seed: int) ->
     split = score_disaggregated(space, load)
     assert isinstance(split, DisaggregatedScore)
     designs = split.designs
+    needed = decode_needed(designs)
     _is_the_limit(
-        lambda x: decode_score(designs, x, None), decode_bounds(designs), split.decode.in_flight,
+        lambda x: decode_score(designs, x, None, needed), decode_bounds(designs), split.decode.in_flight,
         split.decode_fits,
     )  # fmt: skip
     rate, fits = prefill_capacity(designs, split.decode)

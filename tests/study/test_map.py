@@ -4,7 +4,10 @@ import pytest
 from pdexplorer.catalog.catalog import load_catalog
 from pdexplorer.scenario.presets import load_presets
 from pdexplorer.scenario.scenario import Scenario
+from pdexplorer.scenario.settings import apply_settings
+from pdexplorer.study.axes import current
 from pdexplorer.study.break_even import gains
+from pdexplorer.study.compare import evaluate
 from pdexplorer.study.contours import contour_lines
 from pdexplorer.study.map import break_even_map
 from pdexplorer.study.space import design_space
@@ -83,3 +86,26 @@ def test_a_price_may_vary_and_changes_no_step() -> None:
         assert gain[:, column] == pytest.approx(alone, rel=1e-3)
     with pytest.raises(ValueError, match=r"usd_per_hour\.ACCELERATOR"):
         break_even_map(scenario, x_key="money.usd_per_hour.nothing")
+
+
+@pytest.mark.parametrize(
+    "preset", ["rag_h100", "agent_long_context", "long_summaries", "all_h200", "rdma_fallback"]
+)
+def test_the_scenarios_own_cell_shows_the_verdicts_ratio(preset: str) -> None:
+    """A map tells fewer lengths of prompts apart than a verdict, which leaves 2%; who can is the same."""
+    scenario, catalog = load_presets()[preset].scenario, load_catalog()
+    own = [current(scenario, catalog, key) for key in ("workload.input_tokens", "network.nic_gbit_per_s")]
+    gain = break_even_map(scenario, x_values=[own[0]], y_values=[own[1]]).gain.item()
+    verdict = evaluate(scenario, with_break_even=False).verdict
+    assert gain == pytest.approx(verdict.ratios.goodput_per_dollar or 0.0, rel=0.02)
+
+
+def test_a_tight_limit_leaves_the_map_what_it_leaves_the_verdict() -> None:
+    """A prompt alone takes most of the TTFT limit, so decode may not have half of the misses."""
+    base = load_presets()["rag_h100"].scenario
+    for seconds in (0.5, 0.6, 0.676, 0.7, 0.8):
+        scenario = apply_settings(base, {"slo.ttft_s": str(seconds)})[0]
+        gain = break_even_map(scenario, x_values=[8000], y_values=[400]).gain.item()
+        answer = evaluate(scenario, with_break_even=False)
+        assert (gain > 0.0) == answer.disaggregated.feasible
+        assert np.isfinite(gain) == answer.colocated.feasible
