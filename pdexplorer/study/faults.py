@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from pdexplorer.metrics.late_cause import LateCause, late_cause
 from pdexplorer.physics.fleet import ColocatedFleet
 from pdexplorer.scenario.scenario import Scenario
 from pdexplorer.scenario.study_block import Faults
@@ -20,7 +21,8 @@ from pdexplorer.workload.generate import generate_requests
 @dataclass(frozen=True, slots=True)
 class FaultRow:
     """One fault in one fleet. lost_requests: those that held every limit without the fault and no longer do;
-    lost_fraction: of all. retries: requests sent again because their instance died.
+    lost_fraction: of all. retries: requests sent again because their instance died. late: why first tokens
+    came late with the fault; None where none did, or no limit is set.
     """
 
     key: str
@@ -32,6 +34,7 @@ class FaultRow:
     retries: int
     ttft_p95_s: float
     text: str
+    late: LateCause | None = None
 
 
 FAULTS = {
@@ -102,7 +105,9 @@ def _of_fleet(
             f"{FAULTS[key].format(**told)}: {lost} of {requests} requests miss their limits that held them "
             "before."
         )
-        rows.append(FaultRow(key, name, was, now, lost, lost / requests, retries, ttft, text))
+        limit_s = scenario.slo.ttft_s
+        late = None if limit_s is None else late_cause(result.records, limit_s)
+        rows.append(FaultRow(key, name, was, now, lost, lost / requests, retries, ttft, text, late))
     return rows
 
 

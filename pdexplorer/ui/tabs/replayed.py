@@ -47,6 +47,7 @@ def faults_tab(answer: Answered) -> None:
             text("faults.lost"): row.lost_requests,
             text("faults.retries"): row.retries,
             text("faults.ttft"): ms_text(row.ttft_p95_s),
+            text("faults.late"): "" if row.late is None else text(f"late.{row.late.cause}"),
         }
         for row in found
     ]

@@ -9,8 +9,9 @@ import streamlit as st
 
 from pdexplorer.charts import gantt, latency, series, stalls
 from pdexplorer.charts.template import to_template
+from pdexplorer.metrics.late_cause import LateCause
 from pdexplorer.scenario.scenario import Scenario
-from pdexplorer.texts.formats import number, percent
+from pdexplorer.texts.formats import number, percent, seconds_text
 from pdexplorer.ui.chart import chart
 from pdexplorer.ui.figures import fleet_texts
 from pdexplorer.ui.texts import language, text
@@ -39,10 +40,24 @@ def show_replay(result: ReplayResult, wanted: Replay, scenario: Scenario) -> Non
         _distribution("TTFT", {n: f.ttft_s for n, f in result.fleets.items()}, slo.ttft_s if online else None)
     with right:
         _distribution("TPOT", {n: f.tpot_s for n, f in result.fleets.items()}, tpot_s)
+    for name, fleet in result.fleets.items():
+        if fleet.late is not None:
+            st.markdown(late_text(name, fleet.late))
     _stalls(result)
     _series(result)
     _one_request(result)
     st.dataframe(metric_frame(result.outcomes), hide_index=True, width="stretch", height="content")
+
+
+def late_text(fleet: str, late: LateCause) -> str:
+    """Why a fleet's first tokens came late, in one sentence."""
+    return text(
+        "simulation.late",
+        fleet=text(f"fleet.{fleet}"),
+        late=number(late.late_requests),
+        cause=text(f"late.{late.cause}"),
+        excess=seconds_text(late.excess_s),
+    )
 
 
 def metric_frame(outcomes: Mapping[str, Mapping[str, Any]]) -> pd.DataFrame:

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pdexplorer.catalog.catalog import load_catalog
+from pdexplorer.metrics.late_cause import LateCause, late_cause
 from pdexplorer.metrics.records import outcome_from_records
 from pdexplorer.scenario.scenario import Scenario
 from pdexplorer.simulator.options import SimulationOptions, options_of
@@ -48,7 +49,8 @@ class Replay:
 @dataclass(frozen=True, eq=False)
 class FleetReplay:
     """One fleet: its outcome as `simulate --json` writes it; completed requests' latencies in seconds (n,);
-    the time series; gaps between tokens as a histogram; and per request (N,) the times named in `TIMES`.
+    the time series; gaps between tokens as a histogram; per request (N,) the times named in `TIMES`; and why
+    first tokens were late, None where none were or no limit is set.
     """
 
     outcome: Mapping[str, Any]
@@ -60,6 +62,7 @@ class FleetReplay:
     itl_gaps: NDArray[np.int64]
     times: Mapping[str, Array]
     took_s: float
+    late: LateCause | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,6 +123,7 @@ def _fleet_replay(
     catalog = load_catalog().with_overrides(scenario.overrides)
     outcome = outcome_from_records(result, _fleet(evaluation, name), scenario, catalog)
     ttft, tpot = _latencies(result.records)
+    limit_s = scenario.slo.ttft_s if scenario.workload.mode == "online" else None
     return FleetReplay(
         outcome=outcome.to_json(),
         simulated_s=float(result.simulated_s),
@@ -130,6 +134,7 @@ def _fleet_replay(
         itl_gaps=result.itl_gaps,
         times={column: np.asarray(result.records[column], float) for column in TIMES},
         took_s=took_s,
+        late=None if limit_s is None else late_cause(result.records, limit_s),
     )
 
 
