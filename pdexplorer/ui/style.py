@@ -15,7 +15,7 @@ _COMPACT = """
 [data-testid="stMetric"] > div > div:last-child {flex-wrap: wrap; row-gap: 0;}
 [data-testid="stMetricValue"] {font-size: 1.5rem;}
 [data-testid="stMetricDeltaDescription"] p {font-size: .8rem;}
-.st-key-headline [data-testid="stColumn"] {min-width: 9.5rem;}
+.st-key-headline [data-testid="stColumn"] {min-width: 8.4rem;}
 [data-testid="stSidebarUserContent"] [data-testid="stVerticalBlock"] {gap: .55rem;}
 [data-testid="stMainBlockContainer"] [data-testid="stVerticalBlock"] {gap: .6rem;}
 [data-testid="stMainBlockContainer"] {padding-left: 2rem; padding-right: 2rem;}
@@ -23,7 +23,7 @@ _COMPACT = """
   [data-testid="stMainBlockContainer"] {padding-left: 1rem; padding-right: 1rem;}
   [data-testid="stMainBlockContainer"] div:has(> .st-key-verdict) {order: -1;}
 }
-:is(button, a, input, [role="tab"], [role="slider"], [role="combobox"]):focus-visible {
+:is(button, a, input, summary, [role="tab"], [role="slider"], [role="combobox"]):focus-visible {
   outline: 2px solid #7a5cc0; outline-offset: 2px;
 }
 .st-key-intro {border-left: 3px solid #7a5cc0; padding-left: .8rem;}
