@@ -12,7 +12,7 @@ from typing import Any
 
 from pdexplorer.catalog.effects import fitted_count
 from pdexplorer.catalog.efficiency import fitted_document
-from pdexplorer.physics.serving import CLASSES, NUMBERS, load_serving_ratios, load_serving_waits
+from pdexplorer.physics.serving import load_serving_ratios, load_serving_waits
 
 ACCURACY_FILE = "accuracy.toml"
 SAMPLE_FILE = "accuracy_sample.csv"
@@ -99,13 +99,7 @@ def accuracy_sentence() -> str:
 
 def parameter_counts() -> dict[str, int]:
     """Fitted numbers the shipped predictions rest on: from kernel times and from serving runs."""
-    ratios = load_serving_ratios()
-    used = {
-        name: [number for number in NUMBERS if getattr(ratios[name], number) != _untouched(number)]
-        for name in CLASSES
-    }
-    waits = load_serving_waits()
-    serving = sum(map(len, used.values())) + len(waits["request_s"]) + 1
+    serving = load_serving_ratios().count + len(load_serving_waits()["request_s"]) + 1
     return {"kernels": fitted_count(fitted_document()), "serving": serving}
 
 
@@ -127,10 +121,6 @@ def accuracy_toml(
             *(f"{f.name} = {_literal(getattr(error, f.name))}" for f in fields(error)),
         ]
     return "\n".join(lines) + "\n"
-
-
-def _untouched(number: str) -> float:
-    return 0.0 if number == "linear_layer_s" else 1.0
 
 
 def _literal(value: Any) -> str:

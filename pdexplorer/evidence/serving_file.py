@@ -1,42 +1,41 @@
 """Fitted serving numbers written as the catalogue's efficiencies_serving.toml."""
 
-from dataclasses import fields
+from collections.abc import Mapping
 
-from pdexplorer.evidence.serving_fit import ServingFit
-from pdexplorer.physics.serving import CLASSES, NUMBERS, ServingRatios
+from pdexplorer.evidence.serving_predict import ServingNumbers
+from pdexplorer.physics.serving import NUMBERS
 
 _HEADER = """\
-# What serving adds to kernel times, fitted to measured closed-loop runs;
-# see physics/serving.py.
-# Written by pdexplorer.evidence.serving_file; refit instead of editing. Ratios not fitted for a class are 1.
-# Errors are |predicted / measured - 1| of TPOT on the runs fitted to; spread_fraction:
-# their root mean square.
+# What serving adds to kernel times, fitted to measured closed-loop runs; see physics/serving.py.
+# Written by pdexplorer.evidence.serving_file; refit instead of editing.
+# Ratios are serving time over table time of a group of kernels; "hopper fp8" is a family and a format.
+# Errors are |predicted / measured - 1| of TPOT on the runs fitted to, spread_fraction their root mean square.
 """
 
 
-def serving_toml(found: ServingFit, source: str) -> str:
-    """Numbers of a fit as TOML; source: what it says they come from."""
-    lines = [_HEADER]
-    for name in CLASSES:
-        ratios = found.numbers.ratios[name]
-        lines.append(f"[{name}]")
-        for field in fields(ServingRatios):
-            value = getattr(ratios, field.name)
-            if field.name in NUMBERS and value == getattr(ServingRatios(), field.name):
-                continue
-            if field.name == "source":
-                value = f"{source}; {ratios.points} runs"
-            lines.append(f"{field.name} = {_literal(value)}")
-        lines.append("")
-    request = ", ".join(f'"{key}" = {value:.3f}' for key, value in found.numbers.request_s.items())
-    lines += [
-        "[waits]",
-        'kind = "fitted"',
-        f'source = "{source}: mean TTFT less the replayed queue and prefill"',
-        f"admission_fraction = {found.numbers.admission_fraction:.2f}",
-        f"request_s = {{ {request} }}",
-    ]
-    return "\n".join(lines) + "\n"
+def serving_toml(numbers: ServingNumbers) -> str:
+    """The numbers of a fit as TOML."""
+    ratios = numbers.ratios
+    table = {name: getattr(ratios.kernels, name) for name in NUMBERS}
+    record = ("kind", "source", "points", "median_error_fraction", "p90_error_fraction", "spread_fraction")
+    rest = {name: getattr(ratios, name) for name in ("young", *record)}
+    waits = {"kind": ratios.kind, "source": ratios.source, "draft_acceptance": numbers.draft_acceptance}
+    sections = {
+        "kernels": {**table, **rest},
+        "compute_by_format": ratios.compute_by_format,
+        "waits": waits,
+        "waits.request_s": numbers.request_s,
+    }
+    return _HEADER + "".join(_section(name, values) for name, values in sections.items())
+
+
+def _section(name: str, values: Mapping[str, object]) -> str:
+    lines = [f"{_key(key)} = {_literal(value)}" for key, value in values.items()]
+    return f"\n[{name}]\n" + "\n".join(lines) + "\n"
+
+
+def _key(name: str) -> str:
+    return f'"{name}"' if " " in name else name
 
 
 def _literal(value: object) -> str:

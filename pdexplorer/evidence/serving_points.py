@@ -24,7 +24,10 @@ which breaks the lockstep that equal lengths would keep for ever. The others are
 client
 draws lengths uniformly from 0.8 of the nominal up to it and sends ten requests a slot.
 """
-_WHOLE_FLEET = "tp is the GPU count of a whole split fleet, not of an instance: the row says no parallelism"
+TRAY_GPUS = 4
+WHOLE_FLEET = (
+    "tp is the GPU count of a whole split fleet, not of an instance: read as trays of four GPUs each"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,14 +95,17 @@ def read_serving(path: str | Path, catalog: Catalog | None = None) -> list[Servi
             raise ValueError(
                 f"{file.name} has no column {missing[0]}; a serving file has {', '.join(COLUMNS)}"
             )
-        rows = [{key: (value or "").strip() for key, value in row.items() if key} for row in reader]
+        rows = [
+            (reader.line_num, {key: (value or "").strip() for key, value in row.items() if key})
+            for row in reader
+        ]
     if not rows:
         raise ValueError(f"{file.name} has no rows below its header")
-    return [parse_serving(number, row, catalog) for number, row in enumerate(rows, start=1)]
+    return [parse_serving(number, row, catalog) for number, row in rows]
 
 
 def parse_serving(number: int, cells: Mapping[str, str], catalog: Catalog | None = None) -> ServingPoint:
-    """One row, numbered from 1 below the header. ValueError names row, key, value and what is allowed."""
+    """One row; `number` is its line in the file. ValueError names row, key, value and what is allowed."""
     try:
         return _parse(number, cells, catalog or load_catalog())
     except ValueError as error:
@@ -181,7 +187,9 @@ def _pool(cells: Mapping[str, str], side: str, notes: list[str]) -> tuple[Pool |
     if not dp:
         dp = max(moe_tp * ep // tp, 1)
     if not side and dp == 1 and tp > NODE_GPUS and moe_tp == tp:
-        return None, _WHOLE_FLEET
+        # The row does not say how the fleet is split; such rows are scored, never fitted.
+        notes.append(WHOLE_FLEET)
+        return Pool(TRAY_GPUS, pp, 1, 1, tp // TRAY_GPUS, batch), ""
     return Pool(tp, pp, ep, dp, max(workers, 1), batch), ""
 
 
@@ -196,7 +204,7 @@ def _with_instances(pool: Pool, concurrency: int, cells: Mapping[str, str], note
     if _OWN_SWEEPS in cells["silicon_data_source"] and cells["backend"] == "vllm" and pool.gpus < NODE_GPUS:
         notes.append(f"{NODE_GPUS // pool.gpus} instances fill the node and share the concurrency")
         return Pool(pool.tp, pool.pp, pool.ep, pool.attention_dp, NODE_GPUS // pool.gpus, pool.batch)
-    held = pool.batch * pool.attention_dp
+    held = pool.batch * pool.attention_dp * pool.instances
     dense = cells["moe_tp_size"] in ("", "0", "1.0", "1", "0.0") and pool.ep == 1
     if not dense or not held or concurrency % held or concurrency <= held:
         return pool
@@ -220,9 +228,11 @@ def _weight_format(cells: Mapping[str, str], model: str, named: str | None, cata
 
 def _kv_format(engine: str, weight_format: str, accelerator: str, model: str, catalog: Catalog) -> str:
     """Assumed from checkpoints and public launch scripts: NVIDIA's static fp8 and nvfp4 checkpoints
-    prescribe fp8
-    KV, TensorRT-LLM takes it with any quantised weights, SGLang for latent attention on Blackwell.
+    prescribe fp8 KV, TensorRT-LLM takes it with any quantised weights, SGLang for Qwen3.5 and for latent
+    attention on Blackwell. vLLM on Blackwell: where MiniMax meets the wall, fp8 fits and bf16 would not.
     """
+    if engine == "sglang" and model.startswith("qwen3_5"):
+        return "fp8"
     if weight_format == "bf16":
         return "bf16"
     if engine == "trtllm":
@@ -230,7 +240,8 @@ def _kv_format(engine: str, weight_format: str, accelerator: str, model: str, ca
     blackwell = catalog.accelerators[accelerator].family == "blackwell"
     if engine == "sglang" and blackwell and catalog.models[model].attention == "mla":
         return "fp8"
-    if engine == "vllm" and (weight_format in ("fp8", "nvfp4") or (blackwell and weight_format == "mxfp4")):
+    own = ("mxfp4", "fp8_block") if blackwell else ()
+    if engine == "vllm" and weight_format in ("fp8", "nvfp4", *own):
         return "fp8"
     return "bf16"
 

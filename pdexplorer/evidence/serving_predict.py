@@ -1,7 +1,7 @@
 """Mean TTFT and TPOT of measured serving runs: the fleet of each row replayed in a closed loop."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,22 +9,24 @@ from numpy.typing import NDArray
 from pdexplorer.catalog.catalog import Catalog, load_catalog
 from pdexplorer.evidence.serving_points import Pool, ServingPoint
 from pdexplorer.evidence.serving_setup import (
-    ROUNDS,
     SETUPS,
-    TOKENS_PER_STEP,
-    admission_steps,
-    predicts_several_tokens,
+    TIGHT_MEMORY_FRACTION,
+    chunk_tokens,
+    rounds,
+    runs_eagerly,
+    young,
 )
+from pdexplorer.evidence.serving_waits import drafted_ratio, request_key, wait_ms
 from pdexplorer.infeasible import Infeasible
 from pdexplorer.physics.fleet import ColocatedFleet, DisaggregatedFleet
 from pdexplorer.physics.instance import Instance, Parallelism, build_instance
-from pdexplorer.physics.memory import kv_capacity_tokens
+from pdexplorer.physics.memory import kv_capacity_tokens, weight_bytes
 from pdexplorer.physics.serving import (
     ServingRatios,
     in_serving,
     load_serving_ratios,
     load_serving_waits,
-    model_class,
+    requantising,
 )
 from pdexplorer.physics.transfer import TransferPath
 from pdexplorer.simulator.options import SimulationOptions
@@ -41,13 +43,18 @@ _LINK_BYTE_PER_S = 50e9
 
 @dataclass(frozen=True, slots=True)
 class ServingNumbers:
-    """Everything fitted to serving runs. ratios by class of model; request_s by engine: what a request costs
-    before its prompt is scheduled; admission_fraction: share of the scheduler's polling interval it waits.
+    """Everything fitted to serving runs. ratios: of kernels; request_s: what a request costs besides
+    steps, by `request_key`; draft_acceptance: share of drafted tokens that hold.
     """
 
-    ratios: Mapping[str, ServingRatios]
+    ratios: ServingRatios
     request_s: Mapping[str, float]
-    admission_fraction: float
+    draft_acceptance: float
+
+    @property
+    def count(self) -> int:
+        """How many numbers they are."""
+        return self.ratios.count + len(self.request_s) + 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,10 +66,10 @@ class Served:
     reason: str
 
 
-def shipped_numbers(catalog: Catalog) -> ServingNumbers:
+def shipped_numbers() -> ServingNumbers:
     """The numbers of the catalogue."""
     waits = load_serving_waits()
-    return ServingNumbers(load_serving_ratios(), waits["request_s"], waits["admission_fraction"])
+    return ServingNumbers(load_serving_ratios(), waits["request_s"], waits["draft_acceptance"])
 
 
 def predict_serving(
@@ -70,33 +77,41 @@ def predict_serving(
 ) -> list[Served]:
     """Predictions in the order of the points."""
     catalogue = catalog or load_catalog()
-    used = numbers or shipped_numbers(catalogue)
+    used = numbers or shipped_numbers()
     replays = replay_serving(points, catalogue, used.ratios)
     return [with_waits(point, raw, catalogue, used) for point, raw in zip(points, replays, strict=True)]
 
 
 def with_waits(point: ServingPoint, raw: Served, catalog: Catalog, numbers: ServingNumbers) -> Served:
-    """A replay plus what a request waits outside the engine's steps, and fewer steps where each yields
-    more.
+    """A replay plus what a request waits outside the engine's steps, and fewer, longer steps where each
+    yields several tokens.
     """
     if raw.ttft_ms is None or raw.tpot_ms is None:
         return raw
-    wait = numbers.admission_fraction * admission_steps(point, catalog) * raw.tpot_ms
-    ttft = raw.ttft_ms + 1e3 * numbers.request_s[point.engine] + wait
-    several = predicts_several_tokens(point)
-    return Served(ttft, raw.tpot_ms / TOKENS_PER_STEP if several else raw.tpot_ms, "")
+    request = 1e3 * numbers.request_s.get(request_key(point, catalog), _usual_s(numbers))
+    if point.colocated is None:
+        return Served(raw.ttft_ms + request, raw.tpot_ms, "")
+    instance = pool_instance(point, point.colocated, catalog, numbers.ratios)
+    assert not isinstance(instance, Infeasible)
+    longer, tokens = drafted_ratio(point, instance, raw.tpot_ms, raw.ttft_ms, numbers.draft_acceptance)
+    step_ms = raw.tpot_ms * longer
+    wait = wait_ms(point, catalog, instance, step_ms)
+    return Served(raw.ttft_ms + request + wait, step_ms / tokens, "")
 
 
-def replay_serving(
-    points: Sequence[ServingPoint], catalog: Catalog, ratios: Mapping[str, ServingRatios]
-) -> list[Served]:
+def _usual_s(numbers: ServingNumbers) -> float:
+    values = list(numbers.request_s.values())
+    return float(np.exp(np.mean(np.log(values)))) if values else 0.0
+
+
+def replay_serving(points: Sequence[ServingPoint], catalog: Catalog, ratios: ServingRatios) -> list[Served]:
     """The engines' own TTFT and TPOT; equal configurations are replayed once."""
     known: dict[tuple[object, ...], Served] = {}
     results = []
     for point in points:
-        key = _configuration(point)
+        key = _configuration(point, catalog)
         if key not in known:
-            known[key] = _replay(point, catalog, ratios[model_class(catalog.models[point.model])])
+            known[key] = _replay(point, catalog, ratios)
         results.append(known[key])
     return results
 
@@ -104,20 +119,36 @@ def replay_serving(
 def pool_instance(
     point: ServingPoint, pool: Pool, catalog: Catalog, ratios: ServingRatios
 ) -> Instance | Infeasible:
-    """One instance of a pool, its memory checked."""
+    """One instance of a pool as it served, its memory checked."""
+    accelerator, architecture = catalog.accelerators[point.accelerator], catalog.models[point.model]
+    setup, engine = SETUPS[point.engine], catalog.engines[point.engine]
+    parallelism = Parallelism(pool.tp, pool.pp, pool.ep, pool.attention_dp)
+    if runs_eagerly(point):
+        without = catalog.engines["vllm_2023"]
+        engine = replace(
+            engine, step_overhead_s=without.step_overhead_s, layer_overhead_s=without.layer_overhead_s
+        )
+    fraction = setup.memory_fraction
+    if setup.of_free and accelerator.usable_memory_bytes:
+        weights = weight_bytes(architecture, point.weight_format, parallelism)
+        fraction += (1.0 - fraction) * min(weights / accelerator.usable_memory_bytes, 1.0)
     instance = build_instance(
-        catalog.accelerators[point.accelerator],
-        catalog.models[point.model],
-        Parallelism(pool.tp, pool.pp, pool.ep, pool.attention_dp),
+        accelerator,
+        architecture,
+        parallelism,
         point.weight_format,
         point.kv_format,
-        catalog.engines[point.engine],
-        memory_fraction=SETUPS[point.engine].memory_fraction,
+        engine,
+        memory_fraction=fraction,
     )
     if isinstance(instance, Infeasible):
         return instance
+    if isinstance(kv_capacity_tokens(instance), Infeasible):
+        instance = replace(instance, memory_fraction=TIGHT_MEMORY_FRACTION)
     capacity = kv_capacity_tokens(instance)
-    return capacity if isinstance(capacity, Infeasible) else in_serving(instance, ratios)
+    if isinstance(capacity, Infeasible):
+        return capacity
+    return in_serving(instance, ratios, young(point, catalog))
 
 
 def _replay(point: ServingPoint, catalog: Catalog, ratios: ServingRatios) -> Served:
@@ -134,19 +165,20 @@ def _colocated(point: ServingPoint, pool: Pool, catalog: Catalog, ratios: Servin
     instance = pool_instance(point, pool, catalog, ratios)
     if isinstance(instance, Infeasible):
         return Served(None, None, instance.text)
-    setup = SETUPS[point.engine]
     share = max(round(point.concurrency / pool.instances), 1)
-    fleet = ColocatedFleet(instance, 1, setup.chunk_tokens * pool.attention_dp, setup.chunking, share)
+    budget = chunk_tokens(point) * pool.attention_dp
+    fleet = ColocatedFleet(instance, 1, budget, SETUPS[point.engine].chunking, share)
     options = SimulationOptions(closed_loop_concurrency=share, samples=0)
     result = simulate_colocated(fleet, closed_loop_requests(point, share), options)
-    return _means(result.records, share)
+    return _means(point, result.records, share)
 
 
 def _disaggregated(
     point: ServingPoint, first: Pool, second: Pool, catalog: Catalog, ratios: ServingRatios
 ) -> Served:
-    prefill = pool_instance(point, first, catalog, ratios)
-    decode = pool_instance(point, second, catalog, ratios)
+    # The recipes of split fleets turn DeepGEMM on, those of single nodes turn it off.
+    prefill = pool_instance(point, first, catalog, requantising(ratios))
+    decode = pool_instance(point, second, catalog, requantising(ratios))
     if isinstance(prefill, Infeasible):
         return Served(None, None, f"prefill: {prefill.text}")
     if isinstance(decode, Infeasible):
@@ -161,7 +193,7 @@ def _disaggregated(
         prefill_nics=first.gpus,
         decode_nics=second.gpus,
     )
-    batch_tokens = max(SETUPS[point.engine].chunk_tokens, first.batch * point.input_tokens)
+    batch_tokens = max(chunk_tokens(point), first.batch * point.input_tokens)
     fleet = DisaggregatedFleet(
         *(prefill, first.instances, decode, second.instances, path),
         prefill_batch_tokens=batch_tokens * first.attention_dp,
@@ -170,7 +202,7 @@ def _disaggregated(
     )
     options = SimulationOptions(closed_loop_concurrency=point.concurrency, samples=0)
     result = simulate_disaggregated(fleet, closed_loop_requests(point, point.concurrency), options)
-    return _means(result.records, point.concurrency)
+    return _means(point, result.records, point.concurrency)
 
 
 def closed_loop_requests(point: ServingPoint, concurrency: int) -> Requests:
@@ -178,7 +210,7 @@ def closed_loop_requests(point: ServingPoint, concurrency: int) -> Requests:
     fewer
     rounds, which `_means` weighs as all.
     """
-    count = _rounds(concurrency) * concurrency
+    count = _replayed_rounds(point, concurrency) * concurrency
     draws = np.random.default_rng(_SEED)
 
     def lengths(nominal: int) -> NDArray[np.int64]:
@@ -194,29 +226,30 @@ def closed_loop_requests(point: ServingPoint, concurrency: int) -> Requests:
     )
 
 
-def _rounds(concurrency: int) -> int:
+def _replayed_rounds(point: ServingPoint, concurrency: int) -> int:
+    most = rounds(point)
     if concurrency <= _MANY:
-        return ROUNDS
-    return _FEW_ROUNDS if concurrency <= _LARGEST_REPLAY else 2
+        return most
+    return min(_FEW_ROUNDS if concurrency <= _LARGEST_REPLAY else 2, most)
 
 
-def _means(records: Mapping[str, NDArray[np.float64]], concurrency: int) -> Served:
-    """Means over all rounds; the first, in which everybody comes at once, weighs as one of ten."""
+def _means(point: ServingPoint, records: Mapping[str, NDArray[np.float64]], concurrency: int) -> Served:
+    """Means over all rounds; the first, in which everybody comes at once, weighs as one of them."""
     ttft = records["first_token_s"] - records["arrival_s"]
     if np.isnan(ttft).any():
         return Served(None, None, "a request can never get the KV memory it needs")
     gaps = np.maximum(records["output_tokens"] - 1, 1)
     tpot = (records["finish_s"] - records["first_token_s"]) / gaps
-    later = (ROUNDS - 1) / (_rounds(concurrency) - 1)
+    later = (rounds(point) - 1) / max(_replayed_rounds(point, concurrency) - 1, 1)
     weight = np.where(np.arange(ttft.size) < concurrency, 1.0, later)
     return Served(
         1e3 * float(np.average(ttft, weights=weight)), 1e3 * float(np.average(tpot, weights=weight)), ""
     )
 
 
-def _configuration(point: ServingPoint) -> tuple[object, ...]:
+def _configuration(point: ServingPoint, catalog: Catalog) -> tuple[object, ...]:
     return (
         *(point.engine, point.accelerator, point.model, point.weight_format, point.kv_format),
         *(point.input_tokens, point.output_tokens, point.length_ratios, point.concurrency),
-        *(point.colocated, point.prefill, point.decode, point.problem),
+        *(point.colocated, point.prefill, point.decode, point.problem, young(point, catalog)),
     )

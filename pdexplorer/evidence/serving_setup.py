@@ -2,22 +2,27 @@
 assumed.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal
 
 from pdexplorer.catalog.catalog import Catalog
-from pdexplorer.evidence.serving_points import NODE_GPUS, ServingPoint
+from pdexplorer.evidence.serving_points import NODE_GPUS, WHOLE_FLEET, ServingPoint
+
+_DAY = re.compile(r"measured=(\d{4}-\d\d-\d\d)")
 
 
 @dataclass(frozen=True, slots=True)
 class ServerSetup:
-    """Scheduler settings of an engine in the benchmarks. chunk_tokens: budget of one step and rank."""
+    """Scheduler settings of an engine in the benchmarks. memory_fraction: of the device's memory for weights
+    and KV; with `of_free`, of what the weights leave.
+    """
 
     chunking: Literal["chunked", "prefill_first"]
-    chunk_tokens: int
     memory_fraction: float
+    of_free: bool
     source: str
 
 
@@ -25,22 +30,73 @@ _SOURCE = "launch scripts of github SemiAnalysisAI/InferenceX benchmarks/single_
 
 SETUPS: Mapping[str, ServerSetup] = MappingProxyType(
     {
-        "vllm": ServerSetup("chunked", 8192, 0.95, f"{_SOURCE}: max-num-batched-tokens 8192"),
-        "trtllm": ServerSetup("chunked", 8192, 0.95, f"{_SOURCE}: max_num_tokens 8192"),
-        "sglang": ServerSetup(
-            "prefill_first", 16384, 0.95, f"{_SOURCE}: chunked-prefill-size 16384 to 32768"
-        ),
+        "vllm": ServerSetup("chunked", 0.9, False, f"{_SOURCE}: gpu-memory-utilization 0.9"),
+        "trtllm": ServerSetup("chunked", 0.85, True, f"{_SOURCE}: free_gpu_memory_fraction 0.8 to 0.9"),
+        "sglang": ServerSetup("prefill_first", 0.85, False, f"{_SOURCE}: mem-fraction-static 0.82 to 0.85"),
     }
 )
+
+TIGHT_MEMORY_FRACTION = 0.97
+"""Tried where weights do not fit otherwise: such runs were launched with what makes them fit."""
 
 ROUNDS = 10
 """Requests a slot sends: num-prompts is ten times max-concurrency in the same scripts."""
 
-TOKENS_PER_STEP = 1.7
-"""Tokens a step yields with multi-token prediction: one draft accepted 85% of the time (DeepSeek-V3
-report) less
-the cost of verifying it, more with three drafts; assumed, not fitted.
-"""
+YOUNG_UNTIL = "2025-11-10"
+"""The first public dump: mixtures of experts ran on kernels that later releases replaced."""
+
+
+@dataclass(frozen=True, slots=True)
+class Admission:
+    """How a scheduler makes a prompt wait. steps: at most; polled: it looks every so many steps, else it
+    waits for company so long after the first prompt has come.
+    """
+
+    steps: int
+    polled: bool
+
+
+def chunk_tokens(point: ServingPoint) -> int:
+    """Prompt tokens of one step and rank, from the same scripts (chunked-prefill-size, max_num_tokens)."""
+    if point.engine == "vllm":
+        return 8192
+    if point.engine == "sglang":
+        return 32768 if point.weight_format == "fp8_block" else 16384
+    if point.weight_format == "mxfp4":
+        return 20000
+    return 8192 if point.model.startswith("deepseek") else 16384
+
+
+def rounds(point: ServingPoint) -> int:
+    """Requests a slot sends. The authors' own SGLang sweeps send one wave: their mean TTFT is a first wave's
+    at any concurrency.
+    """
+    return 1 if point.own_sweep and point.engine == "sglang" else ROUNDS
+
+
+def young(point: ServingPoint, catalog: Catalog) -> bool:
+    """Whether the engine had just learnt to serve mixtures of experts."""
+    date = measured_on(point)
+    return bool(date) and date <= YOUNG_UNTIL and catalog.models[point.model].experts > 0
+
+
+def measured_on(point: ServingPoint) -> str:
+    """The day a run was measured, or nothing."""
+    found = _DAY.search(point.raw["silicon_data_source"])
+    return found.group(1) if found else ""
+
+
+def drafts(point: ServingPoint) -> int:
+    """Tokens drafted by multi-token prediction, 0 without: three, or one with attention DP."""
+    if not predicts_several_tokens(point) or point.colocated is None:
+        return 0
+    return 1 if point.colocated.attention_dp > 1 else 3
+
+
+def runs_eagerly(point: ServingPoint) -> bool:
+    """Whether a run had no CUDA graphs: its TPOT is the same whatever the batch and lengths."""
+    alone = point.own_sweep and point.colocated is not None
+    return alone and point.engine == "vllm" and point.model == "qwen3_235b_a22b"
 
 
 def predicts_several_tokens(point: ServingPoint) -> bool:
@@ -55,24 +111,29 @@ def predicts_several_tokens(point: ServingPoint) -> bool:
     return "1.2.0rc6.post3" in source or ("1.1.0rc2.post2" in source and "measured=2026" in source)
 
 
-def admission_steps(point: ServingPoint, catalog: Catalog) -> int:
-    """Steps a prompt may have to wait before the scheduler looks at it, as launched.
+def admission(point: ServingPoint, catalog: Catalog) -> Admission:
+    """How long a prompt may have to wait before the scheduler takes it, as launched.
 
-    SGLang on Blackwell: scheduler-recv-interval 10, or 30 from 16 in flight on. TensorRT-LLM: batch_wait
-    of 20
-    iterations for Llama-70B at 1k/1k below TP 8, and batching waits of DeepSeek's configurations.
+    SGLang on Blackwell: scheduler-recv-interval 10, or 30 from 16 in flight on. TensorRT-LLM:
+    batch_wait_timeout_iters 20 for Llama-70B at 1k/1k below TP 8, and timeout_iters 60 of attention DP, whose
+    ranks wait for each other.
     """
-    if point.own_sweep or point.colocated is None:
-        return 0
+    none = Admission(0, False)
+    pool = point.colocated
+    if point.own_sweep or pool is None:
+        return none
+    latent = catalog.models[point.model].attention == "mla"
     if point.engine == "sglang" and catalog.accelerators[point.accelerator].family == "blackwell":
-        return 30 if point.concurrency >= 16 else 10
-    if point.engine == "trtllm":
-        if catalog.models[point.model].attention == "mla":
-            return 20
-        pool = point.colocated
-        short = point.input_tokens == point.output_tokens == 1024 and pool is not None and pool.tp < NODE_GPUS
-        return 20 if short and not catalog.models[point.model].experts else 0
-    return 0
+        seldom = point.concurrency >= 16 and not (
+            latent and point.weight_format == "fp8_block" and pool.tp == 4
+        )
+        return Admission(30 if seldom else 10, True)
+    if point.engine == "trtllm" and latent:
+        return Admission(60 if pool.attention_dp > 1 else 0, False)
+    if point.engine == "trtllm" and not catalog.models[point.model].experts:
+        short = point.input_tokens == point.output_tokens == 1024 and pool.tp < NODE_GPUS
+        return Admission(20 if short else 0, False)
+    return none
 
 
 def named_outlier(point: ServingPoint) -> str:
@@ -80,6 +141,8 @@ def named_outlier(point: ServingPoint) -> str:
     not fitted.
     """
     own_sweep = point.own_sweep
+    if WHOLE_FLEET in point.notes:
+        return WHOLE_FLEET
     if (point.model, point.accelerator, point.concurrency) == ("gpt_oss_120b", "h100_sxm", 512):
         return "TTFT of minutes and the TPOT of a handful in flight: the server admitted far fewer than 512"
     if own_sweep and point.model == "qwen3_235b_a22b":

@@ -1,6 +1,7 @@
 """Measures the shipped and the held-out errors on all files and stores them for the page.
 
-Run as `python -m pdexplorer.evidence.store_accuracy FOLDER DATE`; takes about ten minutes.
+Run as `python -m pdexplorer.evidence.store_accuracy FOLDER DATE [FILE ...]`; takes about ten minutes. With
+files named, the others keep what is stored of them.
 """
 
 import csv
@@ -9,18 +10,21 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from pdexplorer import MODEL_VERSION
-from pdexplorer.evidence.accuracy import ScoredFile, error_lines, score_file
+from pdexplorer.evidence.accuracy import STEP, ScoredFile, error_lines, score_file
 from pdexplorer.evidence.methodology import (
     ACCURACY_FILE,
     SAMPLE_FILE,
     MethodologyRow,
     StoredError,
     accuracy_toml,
+    load_accuracy,
+    methodology_rows,
     parameter_counts,
 )
 
 FILES = ("step_times.csv", "mixed_steps.csv", "serving.csv", "splitwise_perf_model.csv", "vllm_runs.csv")
 WITH_HELD_OUT = FILES[:3]
+_STEP_FILES = FILES[:2]
 _EVERY = 12
 _COLUMNS = ("quantity", "system", "engine", "model", "measured_ms", "predicted_ms", "held_out")
 
@@ -45,8 +49,9 @@ def stored_errors(file: str, scored: ScoredFile, held_out: bool) -> list[StoredE
 
 
 def sample_rows(scored: ScoredFile, held_out: bool, every: int = _EVERY) -> list[MethodologyRow]:
-    """Every n-th predicted row of a file, in its order."""
-    found = [
+    """Every n-th predicted row of a file with all its quantities, in its order."""
+    answered = [row for row in scored.rows if any(value is not None for value in row.predicted_ms.values())]
+    return [
         MethodologyRow(
             quantity=quantity,
             system=row.labels["system"],
@@ -56,11 +61,10 @@ def sample_rows(scored: ScoredFile, held_out: bool, every: int = _EVERY) -> list
             predicted_ms=predicted,
             held_out=held_out,
         )
-        for row in scored.rows
+        for row in answered[::every]
         for quantity, measured in row.measured_ms.items()
         if (predicted := row.predicted_ms.get(quantity)) is not None
     ]
-    return found[::every]
 
 
 def write_stored(
@@ -78,12 +82,26 @@ def write_stored(
             writer.writerow((row.quantity, row.system, row.engine, row.model, *times, held))
 
 
+def kept(files: Sequence[str]) -> tuple[list[StoredError], list[MethodologyRow]]:
+    """What is stored of the files that are not measured again. ValueError for an unknown file, or for one of
+    two whose sampled rows are of one kind.
+    """
+    for file in files:
+        if file not in FILES:
+            raise ValueError(f"{file} is not one of {', '.join(FILES)}")
+    if len(set(files) & set(_STEP_FILES)) == 1:
+        raise ValueError(f"{' and '.join(_STEP_FILES)} are measured together: their sampled rows are alike")
+    steps, serving = _STEP_FILES[0] in files, "serving.csv" in files
+    rows = [row for row in methodology_rows() if not (steps if row.quantity == STEP else serving)]
+    return [error for error in load_accuracy().errors if error.file not in files], rows
+
+
 def main(arguments: Sequence[str]) -> None:
-    """FOLDER with the measured files, and the date to store."""
-    folder, measured = Path(arguments[0]), arguments[1]
-    errors: list[StoredError] = []
-    rows: list[MethodologyRow] = []
-    for file in FILES:
+    """FOLDER with the measured files, the date to store, and which files to measure: all if none is named."""
+    folder, measured, *named = Path(arguments[0]), *arguments[1:]
+    files = tuple(named) or FILES
+    errors, rows = kept(files)
+    for file in files:
         errors += stored_errors(file, score_file(folder / file), held_out=False)
         if file in WITH_HELD_OUT:
             scored = score_file(folder / file, held_out=True, report=print)

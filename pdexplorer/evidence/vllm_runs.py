@@ -37,19 +37,22 @@ BLOCK_TOKENS = 16
 _KERNEL_GRID = (0.84, 0.92, 1.0, 1.08, 1.16)
 _OVERHEAD_GRID_S = (0.0, 0.00125, 0.0025, 0.00375, 0.005)
 _HALVINGS = 3
+_SETTINGS = ("model", "hardware", "tp", "max_num_seqs", "max_num_batched_tokens")
 _COLUMNS = (
-    *("model", "hardware", "tp", "max_num_seqs", "max_num_batched_tokens"),
+    *_SETTINGS,
     *("arrival_s", "queued_s", "input_tokens", "output_tokens", "ttft_ms", "tpot_ms"),
 )
 
 
 @dataclass(frozen=True, eq=False)
 class VllmRun:
-    """One measured run, in order of arrival. ttft_s counts from arrival: the file counts from when the engine
-    queued the request, up to a step later.
+    """One measured run, in order of arrival; rows as read. ttft_s counts from arrival: the file counts from
+    when the engine queued the request, up to a step later.
     """
 
+    rows: tuple[Mapping[str, str], ...]
     model: str
+    weight_format: str
     accelerator: str
     tp: int
     max_batch: int
@@ -99,15 +102,17 @@ class RunScore:
 
 
 def read_vllm_runs(path: Path) -> tuple[VllmRun, ...]:
-    """The runs of the file, told apart by accelerator. ValueError names a column that is missing."""
-    with path.open(newline="", encoding="utf-8") as file:
+    """The runs of the file, told apart by their settings. ValueError names a column that is missing."""
+    with path.open(newline="", encoding="utf-8-sig") as file:
         reader = csv.DictReader(file)
         rows = list(reader)
     for name in _COLUMNS:
         if name not in (reader.fieldnames or ()):
             raise ValueError(f"{path.name}: column {name} is missing; needed are {', '.join(_COLUMNS)}")
-    hardware = dict.fromkeys(row["hardware"] for row in rows)
-    return tuple(_run([row for row in rows if row["hardware"] == name]) for name in hardware)
+    runs: dict[tuple[str, ...], list[dict[str, str]]] = {}
+    for row in rows:
+        runs.setdefault(tuple(row[name] for name in _SETTINGS), []).append(row)
+    return tuple(_run(own) for own in runs.values())
 
 
 def run_instance(run: VllmRun, catalog: Catalog | None = None) -> Instance:
@@ -117,7 +122,7 @@ def run_instance(run: VllmRun, catalog: Catalog | None = None) -> Instance:
         catalogue.accelerators[run.accelerator],
         catalogue.models[run.model],
         Parallelism(run.tp),
-        "bf16",
+        run.weight_format,
         "bf16",
         catalogue.engines["vllm"],
         memory_fraction=MEMORY_FRACTION,
@@ -252,8 +257,11 @@ def _run(rows: Sequence[Mapping[str, str]]) -> VllmRun:
         block_hashes=own_blocks,
         block_tokens=BLOCK_TOKENS,
     )
+    model, weight_format = resolve_model(first["model"])
     return VllmRun(
-        model=resolve_model(first["model"])[0],
+        rows=tuple(rows),
+        model=model,
+        weight_format=weight_format or "bf16",
         accelerator=resolve_accelerator(first["hardware"]),
         tp=int(first["tp"]),
         max_batch=int(first["max_num_seqs"]),

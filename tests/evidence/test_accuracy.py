@@ -62,7 +62,9 @@ def test_the_command_prints_a_table_and_writes_rows(
 def test_json_names_what_was_fitted(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["accuracy", str(REFERENCE / "mixed_steps.csv"), "--json"]) == 0
     document = json.loads(capsys.readouterr().out)
-    assert document["fitted_numbers"]["serving"] < 30
+    # 19 until each group of kernels, format and kind of request had its own: errors on unseen groups fell by a
+    # tenth (TPOT) and a quarter (TTFT).
+    assert document["fitted_numbers"]["serving"] <= 33
     assert document["errors"][0]["quantity"] == "step"
 
 

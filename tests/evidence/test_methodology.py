@@ -40,12 +40,13 @@ def test_reached_errors_hold() -> None:
     assert stored("step_times.csv", "step", "other_groups").p90 <= 0.18
     assert stored("step_times.csv", "step", "zero_shot").median <= 0.09
     assert stored("mixed_steps.csv", "step", "mixed").median <= 0.04
-    assert stored("serving.csv", "tpot", "agg").mean <= 0.22
-    assert stored("serving.csv", "ttft", "agg").mean <= 0.41
-    assert stored("serving.csv", "tpot", "disagg, held out").mean <= 0.20
-    assert stored("serving.csv", "ttft", "disagg, held out").mean <= 0.76
+    assert stored("serving.csv", "tpot", "agg").mean <= 0.20
+    assert stored("serving.csv", "ttft", "agg").mean <= 0.31
+    # TPOT was 19% with ratios by class of model, while TTFT was 76%.
+    assert stored("serving.csv", "tpot", "disagg, held out").mean <= 0.25
+    assert stored("serving.csv", "ttft", "disagg, held out").mean <= 0.55
     agg = stored("serving.csv", "tpot", "agg")
-    assert agg.answered / agg.rows >= 0.97
+    assert agg.answered == agg.rows
 
 
 def test_shipped_predictions_of_the_sample_are_as_good_as_of_the_file() -> None:

@@ -13,7 +13,8 @@ from pdexplorer.evidence.serving_fit import References, fit_serving, references
 from pdexplorer.evidence.serving_points import ServingPoint, read_serving
 from pdexplorer.evidence.serving_predict import Served, ServingNumbers, predict_serving
 from pdexplorer.evidence.serving_setup import named_outlier
-from pdexplorer.evidence.serving_steps import group_of, run_blocks
+from pdexplorer.evidence.serving_steps import closed_form_ms, collect_runs, group_of
+from pdexplorer.physics.serving import KernelRatios
 
 REFERENCE = Path(__file__).parents[1] / "reference" / "serving.csv"
 HELD = ("minimax_m2_5", "b200_sxm")
@@ -30,7 +31,7 @@ def small_file() -> References:
 def doubled(group: tuple[str, str]) -> References:
     known = small_file()
     points = [_slower(p) if group_of(p) == group else p for p in known.points]
-    return replace(known, points=points, blocks=run_blocks(points, known.replays, known.catalog))
+    return replace(known, points=points, runs=collect_runs(points, known.replays, known.catalog))
 
 
 def _slower(point: ServingPoint) -> ServingPoint:
@@ -60,13 +61,32 @@ def test_doubling_a_training_group_moves_the_predictions() -> None:
 
 def test_a_fit_counts_its_numbers() -> None:
     found = fit_serving(small_file())
-    assert 8 < found.parameters < 25
+    assert found.parameters == found.numbers.count
+    assert 12 < found.parameters < 32
     assert found.runs == sum(1 for p in small_file().points if not named_outlier(p))
 
 
 def test_the_closed_form_follows_the_replay_it_is_fitted_through() -> None:
-    corrections = np.concatenate([block.correction for block in small_file().blocks])
-    assert np.median(np.abs(corrections - 1)) < 0.02
+    known = small_file()
+    numbers = fit_serving(known).numbers
+    own = [known.points[row] for row in known.runs.rows]
+    replayed = np.array([served.tpot_ms for served in predict_serving(own, known.catalog, numbers)])
+    form = closed_form(known, numbers)
+    assert np.median(np.abs(form / replayed - 1)) < 0.02
+
+
+def closed_form(known: References, numbers: ServingNumbers) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    times = np.empty(len(known.runs.rows))
+    for part in known.runs.parts:
+        own = [
+            numbers.ratios.kernels.times(numbers.ratios.young if known.runs.young[i] else 1.0)
+            for i in part.where
+        ]
+        formats = [numbers.ratios.compute_by_format.get(str(known.runs.formats[i]), 1.0) for i in part.where]
+        stacked = {name: np.array([getattr(r, name) for r in own]) for name in KernelRatios.__slots__}
+        stacked["compute"] = stacked["compute"] * np.array(formats)
+        times[part.where] = closed_form_ms(part, KernelRatios(**stacked))[0]
+    return times
 
 
 def test_names_of_one_shape_are_one_group() -> None:

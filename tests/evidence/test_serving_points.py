@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from pdexplorer.evidence.serving_points import ServingPoint, parse_serving, read_serving
+from pdexplorer.evidence.serving_setup import named_outlier
 
 REFERENCE = Path(__file__).parents[1] / "reference" / "serving.csv"
 
@@ -42,10 +43,11 @@ def test_tp_times_ep_over_the_same_gpus_is_not_a_larger_instance() -> None:
     assert (pool.tp, pool.ep, pool.attention_dp) == (1, 4, 4)
 
 
-def test_a_split_fleet_exported_as_one_instance_is_refused_with_the_reason() -> None:
-    refused = point(tp_size="72", moe_tp_size="72", system="gb200")
-    assert refused.colocated is None
-    assert "whole split fleet" in refused.problem
+def test_a_split_fleet_exported_as_one_instance_is_answered_but_never_fitted() -> None:
+    fleet = point(tp_size="72", moe_tp_size="72", system="gb200")
+    assert fleet.colocated is not None
+    assert (fleet.colocated.gpus, fleet.colocated.instances) == (4, 18)
+    assert "whole split fleet" in named_outlier(fleet)
 
 
 def test_concurrency_is_the_stated_one_or_what_the_ranks_hold() -> None:
@@ -84,7 +86,7 @@ def test_a_broken_row_is_named_on_one_line(key: str, value: str) -> None:
 def test_every_reference_row_is_read() -> None:
     points = read_serving(REFERENCE)
     assert {p.mode for p in points} == {"agg", "disagg"}
-    assert sum(1 for p in points if p.problem) == 2
+    assert sum(1 for p in points if p.problem) == 1
 
 
 def test_reading_does_not_depend_on_measured_times() -> None:

@@ -1,6 +1,17 @@
-"""Serving ratios change fixed times and experts, and nothing where an engine has no CUDA graphs."""
+"""Serving ratios change groups of kernels, and nothing where an engine has no CUDA graphs."""
 
-from pdexplorer.physics.serving import CLASSES, GRAPH_LAUNCH_S, ServingRatios, in_serving, load_serving_ratios
+import pytest
+
+from pdexplorer.physics.plan import compile_plan
+from pdexplorer.physics.serving import (
+    GRAPH_LAUNCH_S,
+    NUMBERS,
+    KernelRatios,
+    ServingRatios,
+    in_serving,
+    load_serving_ratios,
+    scale_plan,
+)
 from pdexplorer.physics.step import step_time_s
 
 from .conftest import Make
@@ -15,17 +26,52 @@ def test_neutral_ratios_only_bound_launches(make: Make) -> None:
     )
 
 
-def test_slower_experts_slow_a_step(make: Make) -> None:
-    instance = make("h200_sxm", "qwen3_30b_a3b")
-    plain = step_time_s(in_serving(instance, ServingRatios()), decode_batch=32, decode_context_tokens=1000)
-    slow = in_serving(instance, ServingRatios(expert_weights_ratio=2.0))
-    assert step_time_s(slow, decode_batch=32, decode_context_tokens=1000) > 1.2 * plain
+@pytest.mark.parametrize("name", NUMBERS)
+def test_a_slower_group_slows_a_step(make: Make, name: str) -> None:
+    instance = make("h200_sxm", "qwen3_30b_a3b", tp=2)
+    slow = in_serving(instance, ServingRatios(KernelRatios(**{name: 2.0})))
+    plain = in_serving(instance, ServingRatios())
+
+    def step(served: object) -> float:
+        return float(
+            step_time_s(served, prefill_tokens=4096, decode_batch=32, decode_context_tokens=1000)  # type: ignore[arg-type]
+        )
+
+    assert step(plain) < step(slow) < 2 * step(plain)
 
 
-def test_every_class_says_where_its_ratios_come_from() -> None:
-    for name in CLASSES:
-        ratios = load_serving_ratios()[name]
-        assert ratios.kind == "fitted"
-        assert ratios.source
-        assert ratios.points > 100
-        assert 0 < ratios.median_error_fraction < ratios.p90_error_fraction
+def test_a_fit_scales_plans_as_serving_compiles_them(make: Make) -> None:
+    ratios = KernelRatios(*(1.1 + 0.1 * place for place in range(len(NUMBERS))), 1.3)
+    for model in ("llama_3_1_8b", "gpt_oss_120b"):
+        instance = make("h100_sxm", model, tp=4)
+        neutral = compile_plan(in_serving(instance, ServingRatios()))
+        served = compile_plan(in_serving(instance, ServingRatios(ratios)))
+        scaled = scale_plan(neutral, ratios)
+        for name in ("dense_launch_s", "dense_weights_s", "expert_weights_s", "prefill_pair_full_s"):
+            assert getattr(scaled, name) == pytest.approx(getattr(served, name))
+        for name in ("decode_context_full_s", "decode_sequence_s", "head_compute_s", "element_token_s"):
+            assert getattr(scaled, name) == pytest.approx(getattr(served, name))
+        assert scaled.reduce_step is not None
+        assert served.reduce_step is not None
+        assert scaled.reduce_step.bandwidth_s == pytest.approx(served.reduce_step.bandwidth_s)
+
+
+def test_compute_is_slower_where_its_format_is(make: Make) -> None:
+    instance = make("h100_sxm", "llama_3_1_8b")
+    slow = ServingRatios(KernelRatios(cache=1.5), {"hopper bf16": 2.0, "ada fp8": 3.0})
+    assert (slow.of(instance).compute, slow.of(instance).cache) == (2.0, 1.5)
+    assert slow.of(make("rtx4090", "llama_3_1_8b")).compute == 1.0
+
+
+def test_a_family_without_serving_runs_keeps_its_tables(make: Make) -> None:
+    ratios = ServingRatios(KernelRatios(cache=1.5), {"hopper bf16": 2.0})
+    assert ratios.of(make("rtx4090", "llama_3_1_8b")) == KernelRatios()
+
+
+def test_the_shipped_ratios_say_where_they_come_from() -> None:
+    ratios = load_serving_ratios()
+    assert ratios.kind == "fitted"
+    assert ratios.source
+    assert ratios.points > 1000
+    assert 0 < ratios.median_error_fraction < ratios.p90_error_fraction
+    assert ratios.count < 30

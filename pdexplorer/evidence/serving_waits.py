@@ -1,0 +1,105 @@
+"""What a measured run's times hold besides the steps of its engine: admission, requests' own cost, drafts."""
+
+from typing import Any
+
+import numpy as np
+
+from pdexplorer.catalog.catalog import Catalog
+from pdexplorer.evidence.serving_points import ServingPoint
+from pdexplorer.evidence.serving_setup import admission, chunk_tokens, drafts
+from pdexplorer.physics.instance import Instance
+from pdexplorer.physics.kernels import (
+    collectives_s,
+    elementwise_s,
+    expert_s,
+    head_s,
+    products_s,
+    slowest_rank_share,
+)
+from pdexplorer.physics.plan import StepPlan
+from pdexplorer.physics.step import step_time_s
+
+
+def request_key(point: ServingPoint, catalog: Catalog) -> str:
+    """Which cost of a request a run has: by engine and class of model, the authors' own sweeps apart."""
+    architecture = catalog.models[point.model]
+    if point.own_sweep:
+        return f"{point.engine} own sweep"
+    if not architecture.experts:
+        return f"{point.engine} dense"
+    return f"{point.engine} {'latent' if architecture.attention == 'mla' else 'experts'}"
+
+
+def company(point: ServingPoint, catalog: Catalog) -> float:
+    """Other prompts of one instance that come while one waits for admission."""
+    assert point.colocated is not None
+    each = max(point.concurrency / point.colocated.instances, 1.0)
+    output = point.output_tokens * sum(point.length_ratios) / 2
+    return min(each * admission(point, catalog).steps / output, each - 1.0)
+
+
+def waited_steps(point: ServingPoint, catalog: Catalog) -> float:
+    """Mean steps before the scheduler takes a prompt. Polled: half the interval. Else the first to come waits
+    all of it, those it waits with half of it on average.
+    """
+    rule = admission(point, catalog)
+    if rule.polled:
+        return 0.5 * rule.steps
+    others = company(point, catalog)
+    return rule.steps * (1.0 + 0.5 * others) / (1.0 + others)
+
+
+def wait_ms(point: ServingPoint, catalog: Catalog, instance: Instance, step_ms: float) -> float:
+    """Milliseconds a prompt waits for admission, and for the prompts admitted with it."""
+    rule = admission(point, catalog)
+    if not rule.steps:
+        return 0.0
+    assert point.colocated is not None
+    together = company(point, catalog) / point.colocated.attention_dp
+    return waited_steps(point, catalog) * step_ms + together * prompt_alone_ms(point, instance)
+
+
+def prompt_alone_ms(point: ServingPoint, instance: Instance) -> float:
+    """Prefill of one prompt of mean length in a step of its own."""
+    tokens = point.input_tokens * sum(point.length_ratios) / 2
+    budget = max(chunk_tokens(point) * instance.parallelism.attention_dp, 256.0)
+    chunks = np.ceil(tokens / budget)
+    each = tokens / chunks
+    once = step_time_s(instance, prefill_tokens=each, prefill_past_tokens=(chunks - 1) / 2 * each)
+    return float(1e3 * chunks * once)
+
+
+def tokens_per_step(draft: int, acceptance: float) -> float:
+    """Tokens a step yields: each draft holds only if all before it did."""
+    return float(sum(acceptance**k for k in range(draft + 1)))
+
+
+def drafted_ratio(
+    point: ServingPoint, instance: Instance, tpot_ms: float, ttft_ms: float, acceptance: float
+) -> tuple[float, float]:
+    """(step with drafts over the step without, tokens it yields); (1, 1) without drafts."""
+    draft = drafts(point)
+    if not draft or point.colocated is None:
+        return 1.0, 1.0
+    input_tokens, output_tokens = (
+        nominal * sum(point.length_ratios) / 2 for nominal in (point.input_tokens, point.output_tokens)
+    )
+    whole = tpot_ms * (output_tokens - 1)
+    batch = max(point.concurrency / point.colocated.instances * whole / (whole + ttft_ms), 1.0)
+    plain = step_time_s(instance, decode_batch=batch, decode_context_tokens=input_tokens + output_tokens / 2)
+    added = float(verify_added_s(instance.plan, batch, draft, plain, instance.architecture.layers))
+    return 1.0 + 1e3 * added / tpot_ms, tokens_per_step(draft, acceptance)
+
+
+def verify_added_s(plan: StepPlan, batch: Any, draft: Any, plain_s: Any, layers: Any) -> Any:
+    """Seconds a decode step takes longer when it verifies `draft` tokens a request and drafts them anew with
+    one more layer each; arrays or floats.
+    """
+    share = slowest_rank_share(batch, plan.attention_dp)
+    rank, many = batch * share, batch * share * (1.0 + draft)
+    tokens = batch * (1.0 + draft)
+    verify = products_s(plan, many) + elementwise_s(plan, many) + head_s(plan, many)
+    verify = verify + expert_s(plan, tokens) + collectives_s(plan, tokens, many)
+    once = products_s(plan, rank) + elementwise_s(plan, rank) + head_s(plan, rank)
+    once = once + expert_s(plan, batch) + collectives_s(plan, batch, rank)
+    return verify - once + draft * (plain_s / layers + head_s(plan, rank))

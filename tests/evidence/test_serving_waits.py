@@ -1,0 +1,67 @@
+"""Admission, requests' own cost and drafts: what a run's times hold besides the steps of its engine."""
+
+from dataclasses import replace
+
+import pytest
+
+from pdexplorer.catalog.catalog import load_catalog
+from pdexplorer.evidence.serving_points import ServingPoint, parse_serving
+from pdexplorer.evidence.serving_predict import Served, ServingNumbers, pool_instance, with_waits
+from pdexplorer.evidence.serving_waits import company, request_key, tokens_per_step, waited_steps
+from pdexplorer.infeasible import Infeasible
+from pdexplorer.physics.serving import ServingRatios
+
+from .test_serving_points import ROW
+
+
+def point(**cells: str) -> ServingPoint:
+    return parse_serving(1, {**ROW, **cells})
+
+
+def test_a_polled_prompt_waits_half_the_interval() -> None:
+    assert waited_steps(point(), load_catalog()) == 15.0
+    few = point(silicon_data_source="x; silicon_concurrency=4")
+    assert waited_steps(few, load_catalog()) == 5.0
+
+
+def test_a_prompt_alone_waits_for_company_in_vain() -> None:
+    row = {"model_path": "meta-llama/Llama-3.1-70B", "backend": "trtllm", "tp_size": "2", "moe_tp_size": "2"}
+    alone = point(**row, silicon_data_source="x; silicon_concurrency=1")
+    assert company(alone, load_catalog()) == 0.0
+    assert waited_steps(alone, load_catalog()) == 20.0
+    many = point(**row, silicon_data_source="x; silicon_concurrency=512")
+    assert 10.0 < waited_steps(many, load_catalog()) < 12.0
+    assert waited_steps(point(**{**row, "tp_size": "8"}), load_catalog()) == 0.0
+
+
+def test_each_draft_needs_all_before_it() -> None:
+    assert tokens_per_step(0, 0.7) == 1.0
+    assert tokens_per_step(1, 0.7) == pytest.approx(1.7)
+    assert tokens_per_step(3, 0.7) == pytest.approx(1 + 0.7 + 0.49 + 0.343)
+
+
+def test_waits_are_added_and_steps_divided() -> None:
+    catalog = load_catalog()
+    row = point(
+        backend="trtllm", silicon_data_source="1.2.0rc6.post3; silicon_concurrency=16; measured=2026-02-05"
+    )
+    numbers = ServingNumbers(ServingRatios(), {request_key(row, catalog): 0.1}, 0.5)
+    served = with_waits(row, Served(200.0, 10.0, ""), catalog, numbers)
+    assert served.ttft_ms == pytest.approx(300.0)
+    assert served.tpot_ms is not None
+    # Three drafts at one half yield 1.875 tokens of a step that verifying makes longer.
+    assert 10.0 / 1.875 < served.tpot_ms < 10.0
+
+
+def test_young_engines_are_slower() -> None:
+    catalog = load_catalog()
+    old = point(silicon_data_source="silicon_concurrency=16; measured=2025-11-02")
+    new = replace(old, raw={**old.raw, "silicon_data_source": "silicon_concurrency=16; measured=2026-03-25"})
+    ratios = ServingRatios(young=1.5)
+    times = []
+    for one in (old, new):
+        assert one.colocated is not None
+        instance = pool_instance(one, one.colocated, catalog, ratios)
+        assert not isinstance(instance, Infeasible)
+        times.append(instance.plan.expert_weights_s)
+    assert times[0] == pytest.approx(1.5 * times[1])
