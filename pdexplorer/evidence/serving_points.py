@@ -105,18 +105,35 @@ def read_serving(path: str | Path, catalog: Catalog | None = None) -> list[Servi
 
 
 def parse_serving(number: int, cells: Mapping[str, str], catalog: Catalog | None = None) -> ServingPoint:
-    """One row; `number` is its line in the file. ValueError names row, key, value and what is allowed."""
+    """One row; `number` is its line in the file. A name nobody knows is the row's problem, not the file's.
+    ValueError names row, key, value and what is allowed.
+    """
+    catalogue = catalog or load_catalog()
     try:
-        return _parse(number, cells, catalog or load_catalog())
+        names, unknown = _names(cells, catalogue)
+        return _parse(number, cells, catalogue, names, unknown)
     except ValueError as error:
         raise ValueError(f"row {number}: {error}") from None
 
 
-def _parse(number: int, cells: Mapping[str, str], catalog: Catalog) -> ServingPoint:
-    engine = resolve_engine(cells["backend"])
-    accelerator = resolve_accelerator(cells["system"])
-    model, named = resolve_model(cells["model_path"])
-    weight_format = _weight_format(cells, model, named, catalog)
+def _names(cells: Mapping[str, str], catalog: Catalog) -> tuple[tuple[str, str, str, str], str]:
+    """(engine, accelerator, model, weight format) as the catalogue calls them; as written, and which of them
+    is unknown, where one is.
+    """
+    try:
+        engine = resolve_engine(cells["backend"])
+        accelerator = resolve_accelerator(cells["system"])
+        model, named = resolve_model(cells["model_path"])
+        return (engine, accelerator, model, _weight_format(cells, model, named, catalog)), ""
+    except ValueError as error:
+        written = (cells["backend"], cells["system"], cells["model_path"], cells.get("gemm_quant_mode", ""))
+        return written, str(error)
+
+
+def _parse(
+    number: int, cells: Mapping[str, str], catalog: Catalog, names: tuple[str, str, str, str], unknown: str
+) -> ServingPoint:
+    engine, accelerator, model, weight_format = names
     notes: list[str] = []
     source = cells["silicon_data_source"]
     stated = _STATED.search(source)
@@ -140,13 +157,14 @@ def _parse(number: int, cells: Mapping[str, str], catalog: Catalog) -> ServingPo
             notes.append("concurrency is taken as what the decode batches hold")
     if not problem and concurrency < 1:
         problem = "neither concurrency nor batch size is given"
+    problem = unknown or problem
     return ServingPoint(
         row=number,
         engine=engine,
         accelerator=accelerator,
         model=model,
         weight_format=weight_format,
-        kv_format=_kv_format(engine, weight_format, accelerator, model, catalog),
+        kv_format="" if unknown else _kv_format(engine, weight_format, accelerator, model, catalog),
         input_tokens=_whole(cells, "isl"),
         output_tokens=_whole(cells, "osl"),
         length_ratios=(0.9, 1.1) if _OWN_SWEEPS in source else (0.8, 1.0),

@@ -77,7 +77,7 @@ def rounds(point: ServingPoint) -> int:
 def young(point: ServingPoint, catalog: Catalog) -> bool:
     """Whether the engine had just learnt to serve mixtures of experts."""
     date = measured_on(point)
-    return bool(date) and date <= YOUNG_UNTIL and catalog.models[point.model].experts > 0
+    return not point.problem and "" < date <= YOUNG_UNTIL and catalog.models[point.model].experts > 0
 
 
 def measured_on(point: ServingPoint) -> str:

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from pdexplorer.evidence.serving_points import ServingPoint, parse_serving, read_serving
+from pdexplorer.evidence.serving_predict import predict_serving
 from pdexplorer.evidence.serving_setup import named_outlier
 
 REFERENCE = Path(__file__).parents[1] / "reference" / "serving.csv"
@@ -76,7 +77,18 @@ def test_disaggregated_rows_need_worker_counts() -> None:
     assert "worker counts" in point(mode="disagg", prefill_tp_size="4", decode_tp_size="8").problem
 
 
-@pytest.mark.parametrize(("key", "value"), [("isl", "many"), ("silicon_ttft_ms", "-1"), ("system", "z99")])
+@pytest.mark.parametrize(
+    ("key", "value"), [("system", "z99"), ("model_path", "nobody/knows"), ("backend", "x")]
+)
+def test_a_name_nobody_knows_leaves_its_row_unanswered(key: str, value: str) -> None:
+    unknown = point(**{key: value})
+    assert value in unknown.problem
+    (served,) = predict_serving([unknown])
+    assert (served.ttft_ms, served.tpot_ms) == (None, None)
+    assert served.reason == unknown.problem
+
+
+@pytest.mark.parametrize(("key", "value"), [("isl", "many"), ("silicon_ttft_ms", "-1")])
 def test_a_broken_row_is_named_on_one_line(key: str, value: str) -> None:
     with pytest.raises(ValueError, match=r"^row 1: ") as error:
         point(**{key: value})
