@@ -107,6 +107,7 @@ def main(arguments: Sequence[str]) -> None:
             scored = score_file(folder / file, held_out=True, report=print)
             errors += stored_errors(file, scored, held_out=True)
             rows += sample_rows(scored, held_out=True)
+    errors.sort(key=lambda error: FILES.index(error.file))
     write_stored(Path(__file__).parent / "data", measured, errors, rows)
 
 
