@@ -20,6 +20,7 @@ _LOG_RANGE = {
     "workload.input_tokens": (100, 1_000_000),
     "workload.output_tokens": (10, 100_000),
     "workload.rate_per_s": (0.1, 10_000),
+    "network.nic_gbit_per_s": (1, 3200),
 }
 
 GROUPS: Mapping[str, tuple[str, ...]] = {
@@ -71,7 +72,10 @@ def sidebar(asked: Asked, presets: Presets, catalog: Catalog) -> None:
             if folded.open:
                 with folded:
                     for name in group_fields(group):
-                        field_input(name, values[name], catalog)
+                        if name in _LOG_RANGE:
+                            _log_pair(name, values[name])
+                        else:
+                            field_input(name, values[name], catalog)
                     if group == "model":
                         own_model(asked.scenario)
                     if group == "money":
@@ -115,23 +119,34 @@ def _preset(asked: Asked, presets: Presets) -> None:
     )
 
 
-def _log_pair(name: str, value: float) -> None:
-    """A slider with even steps in powers of ten beside a box for the exact number."""
+def _log_pair(name: str, value: float | str) -> None:
+    """A slider with even steps in powers of ten beside a box for the exact number. A field's word (`auto`)
+    stands before the numbers.
+    """
     key, label = keys()[name], text(f"field.{name}")
     low, high = _LOG_RANGE[name]
     slider, box = f"slide.{name}", f"in.{name}"
     left, right = st.columns([2.6, 1], vertical_alignment="bottom", gap="small")
-    follow(slider, float(value))
+    here = low if isinstance(value, str) else float(value)
+    numbers = log_steps(min(low, here), max(high, here), here)
+    follow(slider, value if isinstance(value, str) else here)
     left.select_slider(
         label,
-        log_steps(min(low, value), max(high, value), value),
+        [key.word, *numbers] if key.word else numbers,
         key=slider,
-        format_func=lambda v: f"{v:,.10g}",
+        format_func=lambda v: v if isinstance(v, str) else f"{v:,.10g}",
         help=field_help(key),
         on_change=_apply,
         args=(name, slider),
     )
-    follow(box, float(value))
+    if key.word:
+        follow(box, number_text(value))
+        right.text_input(
+            text("input.exact", label=label), key=box, label_visibility="collapsed",
+            on_change=_apply, args=(name, box),
+        )  # fmt: skip
+        return
+    follow(box, here)
     right.number_input(
         text("input.exact", label=label),
         min_value=as_float(key.minimum),
