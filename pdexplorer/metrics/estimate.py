@@ -147,7 +147,7 @@ def disaggregated_outcome(
     latencies = latency_draws(
         load, flow.service_s[:, 0, 0, 0, 0], _one(flow.after_s), _one(flow.wait_share), _one(flow.wait_s),
         _one(decode.step_s), 0.0, 0.0, _one(decode.slope_s) * _one(decode.spread), np.inf, late,
-        _one(flow.prefill.wait_cv2),
+        _one(flow.wait_cv2),
     )  # fmt: skip
     shares = {
         "prefill": _one(flow.prefill.busy),

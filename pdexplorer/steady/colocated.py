@@ -162,6 +162,8 @@ def colocated_flow(designs: ColocatedDesigns, in_flight: Array) -> ColocatedFlow
         )
     rate = 1.0 / (steps * step_s / in_flight + mixed_steps * added)
     busy = rate * mixed_steps * step_of_prompt
+    # With every step mixed no more prompts fit, however many decode; utilisation then says how far beyond.
+    rate = rate / np.maximum(busy, 1.0)
     # Time is all but linear in the tokens of a step: a fixed part a step, and a part per token.
     other = np.where(chunk_tokens < 0.7 * chunk, chunk, 0.5 * chunk_tokens)
     spread = np.maximum(ranks * np.minimum(load.mean_new_tokens, other), other)

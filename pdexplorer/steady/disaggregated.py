@@ -90,6 +90,7 @@ class DisaggregatedFlow:
     after_s: Array
     wait_s: Array
     wait_share: Array
+    wait_cv2: Array
     late_s: Array
     attained: Array
     first_by_class: Array
@@ -118,16 +119,19 @@ def disaggregated_flow(
             1.0 - (1.0 - prefill.wait_share) * (1.0 - np.minimum(link.wait_share, 1.0)),
         )
         late: Array = np.zeros((1, 1, 1, 1, 1), dtype=load.weight.dtype)
+        # Of two waits, each counts as it is long.
+        part = np.minimum(link.wait_s / np.maximum(wait, 1e-12), 1.0)
+        cv2 = prefill.wait_cv2 + part * (link.wait_cv2 - prefill.wait_cv2)
     else:
         service, after = prefill.service_s, hop + 0.0 * decode.step_s
-        wait, share = prefill.wait_s, prefill.wait_share
+        wait, share, cv2 = prefill.wait_s, prefill.wait_share, prefill.wait_cv2
         late = link.exposed_s + link.wait_s + hop
     tail = load.decode_steps[:, None, None] * decode.step_s + late if load.limits_e2e else 0.0
-    first = wait_attainment(load, service, after, tail, share, wait, prefill.wait_cv2)
+    first = wait_attainment(load, service, after, tail, share, wait, cv2)
     if later is None:
         later = decode_tpot(designs, decode, late)
     return DisaggregatedFlow(
-        prefill, link, decode, service, after, wait, share, late, load.over(first * later), first, later,
+        prefill, link, decode, service, after, wait, share, cv2, late, load.over(first * later), first, later,
     )  # fmt: skip
 
 

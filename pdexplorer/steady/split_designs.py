@@ -101,9 +101,15 @@ class DisaggregatedDesigns:
         return self.load.over(self.wire.moved_bytes)
 
     @cached_property
+    def moved_moments(self) -> tuple[Array, Array]:
+        """Second and third of what moves over its mean."""
+        ratio = self.wire.moved_bytes / np.maximum(self.moved_mean_bytes, 1e-9)
+        square = ratio * ratio
+        return self.load.over(square), self.load.over(square * ratio)
+
+    @property
     def moved_cv2(self) -> Array:
-        mean = np.maximum(self.moved_mean_bytes, 1e-9)
-        return np.asarray(self.load.over(self.wire.moved_bytes**2) / mean**2 - 1.0)
+        return self.moved_moments[0] - 1.0
 
     @cached_property
     def decode_steps(self) -> Array:

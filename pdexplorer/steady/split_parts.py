@@ -23,7 +23,9 @@ instances.
 
 _OVERLOADED_S = 1e6
 _SENDING = 0.5
-"""Senders pool their queues like this power of as many servers: the router sees prompts, not transfers."""
+"""Senders pool their queues like this power of as many servers: the router sees prompts, and transfers only
+as far as they run under those.
+"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,6 +93,7 @@ class LinkFlow:
     ingress_busy: Array
     wait_s: Array
     wait_share: Array
+    wait_cv2: Array
 
 
 def link_flow(
@@ -100,42 +103,54 @@ def link_flow(
     prefill: PrefillFlow,
     senders: Array,
 ) -> LinkFlow:
-    """A queue at each sender, behind its prefill; where several send to one receiver, equal parts of it.
+    """A queue at each sender, behind its prefill, and one at each receiver.
 
-    Of two queues in a row, only the slower one's wait counts, which is exact for constant service times
-    (Friedman 1965). Shared ports stretch a transfer by 1 / (1 − what the others take).
+    Of queues in a row only the slowest one's wait counts, which is exact for constant service times (Friedman
+    1965). A receiver's transfers come from several senders, of which each spaces only its own.
     """
     wire = designs.wire
     mean, cv2 = designs.moved_mean_bytes, designs.moved_cv2
     time = wire.moved_bytes / np.minimum(wire.egress_byte_per_s, wire.ingress_byte_per_s)
     sent_s = mean / wire.egress_byte_per_s / wire.fabric_fraction
-    egress = prefill_rate_per_s * sent_s
-    ingress = decode_rate_per_s * mean / wire.ingress_byte_per_s
-    # A transfer meets about half of the others: the router spreads them over the receivers.
-    others = 0.5 * ingress * (1.0 - 1.0 / np.maximum(senders, 1.0))
-    stretch = 1.0 / np.maximum(1.0 - others, 1e-6)
+    taken_s = mean / wire.ingress_byte_per_s
+    egress, ingress = prefill_rate_per_s * sent_s, decode_rate_per_s * taken_s
+    several = np.maximum(senders, 1.0)
+    receivers = np.maximum(several * prefill_rate_per_s / decode_rate_per_s, 1.0)
+    # Two that send to one of several receivers hold each other up: about half of the others are met.
+    met = 0.5 * ingress * (1.0 - 1.0 / several) * np.minimum(2.0 - 2.0 / receivers, 1.0)
     alone_s = mean / np.minimum(wire.egress_byte_per_s, wire.ingress_byte_per_s)
-    held_s = np.maximum(sent_s, mean / wire.ingress_byte_per_s * stretch)
+    held_s = np.maximum(sent_s, taken_s / np.maximum(1.0 - met, 1e-6))
     held = prefill_rate_per_s * held_s
-    servers = np.maximum(senders, 1.0) ** _SENDING if designs.load.least_loaded else np.ones_like(senders)
-    queue = np.minimum(mean_wait_s(held, servers, held_s, cv2, np.ones_like(held)), _OVERLOADED_S)
-    behind = np.maximum(queue - np.minimum(prefill.wait_s, _OVERLOADED_S), 0.0)
-    # Prompts of one step end together, and all but the first of their transfers wait.
-    mates = 0.5 * (prefill.prompts - 1.0) * held_s
     exposed = time
     if wire.layerwise_overlap:
-        early = (wire.layers - 1) / wire.layers
-        exposed = np.maximum(time / wire.layers, time - prefill.service_s * early)
-        mates = np.minimum(
-            mates,
-            0.5 * np.maximum(prefill.prompts * held_s - designs.load.over(prefill.service_s) * early, 0.0),
-        )
+        early = prefill.service_s * ((wire.layers - 1) / wire.layers)
+        exposed = np.maximum(time / wire.layers, time - early)
+    servers, pooled = np.ones_like(senders), np.ones_like(receivers)
+    if designs.load.least_loaded:
+        hidden = 1.0 - designs.load.over(exposed) / np.maximum(alone_s, 1e-12)
+        servers, pooled = several ** (_SENDING + (1.0 - _SENDING) * hidden), receivers
+    before = np.minimum(prefill.wait_s, _OVERLOADED_S)
+    sending = np.minimum(mean_wait_s(held, servers, held_s, cv2, np.ones_like(held)), _OVERLOADED_S)
+    taking = np.minimum(mean_wait_s(ingress, pooled, taken_s, cv2, 1.0), _OVERLOADED_S)
+    sent_behind = np.maximum(sending - before, 0.0)
+    taken_behind = np.maximum(taking - before / several, 0.0)
+    behind = np.maximum(sent_behind, taken_behind)
+    # Prompts of one step end together, and all but the first of their transfers wait.
+    mates = 0.5 * (prefill.prompts - 1.0) * held_s
+    if wire.layerwise_overlap:
+        mates = np.minimum(mates, 0.5 * np.maximum(prefill.prompts * held_s - designs.load.over(early), 0.0))
     wait = behind + mates + np.maximum(held_s - alone_s, 0.0)
-    share = np.minimum(held, 1.0) * behind / np.maximum(queue, 1e-12)
-    share = np.maximum(np.maximum(share, others), np.minimum(mates / np.maximum(held_s, 1e-12), 1.0))
+    share = np.maximum(
+        np.minimum(held, 1.0) * sent_behind / np.maximum(sending, 1e-12),
+        np.minimum(ingress, 1.0) * taken_behind / np.maximum(taking, 1e-12),
+    )
+    share = np.maximum(np.maximum(share, met), np.minimum(mates / np.maximum(held_s, 1e-12), 1.0))
     share = share * (wait / np.maximum(wait + prefill.wait_s, 1e-12))
     busy = np.maximum(np.maximum(egress, ingress), held)
-    return LinkFlow(time, wire.latency_s + exposed, busy, egress, ingress, wait, share)
+    return LinkFlow(
+        time, wire.latency_s + exposed, busy, egress, ingress, wait, share,
+        conditional_wait_cv2(busy, 1.0, *designs.moved_moments),
+    )  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)

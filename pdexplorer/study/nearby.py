@@ -53,8 +53,8 @@ class Known:
     that does not matter.
 
     spent: for a request per second, infinite where a design does not fit or was not tried. at: what was
-    searched for, the requests in flight on an instance that decodes and, split, the rate of one that prefills.
-    reserve: the score of a design with hardly a request, below zero where not even that fits.
+    searched for, the requests in flight on an instance that decodes and, split, the rate of one that
+    prefills. reserve: the score of a design with hardly a request, below zero where not even that fits.
     """
 
     spent: Array

@@ -33,6 +33,16 @@ def test_steps_fill_the_clock_and_littles_law_holds(policy: str) -> None:
     assert rate * 200 * flow.tpot_s.item() == pytest.approx(12.0, rel=1e-12)
 
 
+def test_no_more_prompts_than_steps_that_are_all_mixed() -> None:
+    designs = _designs(output_tokens=3)
+    for in_flight in (20.0, 60.0, 250.0):
+        flow = _full(designs, in_flight)
+        rate = flow.rate_per_s.item()
+        assert rate * flow.mixed_steps.item() * flow.mixed_s.item() <= 1.0 + 1e-9
+        assert rate * 2 * flow.tpot_s.item() == pytest.approx(in_flight, rel=1e-12)
+    assert _full(designs, 250.0).utilisation.item() > 1.0
+
+
 def test_prefill_is_not_hidden_under_weight_reads() -> None:
     """12 requests in flight; spreading 4,000 prompt tokens over all 200 steps of a request would be near
     free.

@@ -5,7 +5,7 @@ from pdexplorer.scenario.scenario import Scenario
 from pdexplorer.steady.disaggregated import decode_at, decode_capacity, disaggregated_flow, prefill_capacity
 from pdexplorer.steady.load import Load, load_of
 from pdexplorer.steady.split_designs import DisaggregatedDesigns, Wire, every_pair
-from pdexplorer.steady.split_parts import decode_flow, prefill_flow
+from pdexplorer.steady.split_parts import LinkFlow, decode_flow, link_flow, prefill_flow
 from tests.steady.engine import DECODE_S, PER_TOKEN_S, table
 
 ONE = np.ones((1, 1, 1, 1))
@@ -93,3 +93,24 @@ def test_the_next_prompt_enters_a_pipeline_once_its_first_stage_is_free() -> Non
     service = 0.6 * (DECODE_S + 4000 * PER_TOKEN_S)
     assert fast.wait_s.item() == pytest.approx(0.42 * service / (2 * 0.58), rel=1e-6)
     assert np.allclose(fast.service_s, one.lone_s)
+
+
+def _link(designs: DisaggregatedDesigns, rate: float, senders: float, receivers: float) -> LinkFlow:
+    prefill = prefill_flow(designs, ONE * rate / senders, ONE * senders)
+    return link_flow(designs, ONE * rate / senders, ONE * rate / receivers, prefill, ONE * senders)
+
+
+def test_transfers_of_many_senders_queue_at_a_lone_receiver() -> None:
+    """4,000 tokens of 100 kB at 1 GB/s take 0.4 s: Pollaczek and Khinchine at the receiver."""
+    designs = _designs(1e9, overlap=False)
+    rate = 0.8 / 0.4
+    found = _link(designs, rate, 20.0, 1.0)
+    assert found.busy.item() == pytest.approx(0.8)
+    assert found.wait_s.item() == pytest.approx(0.8 * 0.4 / (2 * 0.2), rel=0.02)
+    assert _link(designs, rate, 20.0, 4.0).wait_s.item() < 0.1 * found.wait_s.item()
+
+
+def test_a_lone_sender_spaces_its_transfers() -> None:
+    """Behind a prefill as slow as the transfer nothing waits again."""
+    designs = _designs(1e9, overlap=False)
+    assert _link(designs, 1.0, 1.0, 1.0).wait_s.item() < _link(designs, 1.0, 8.0, 1.0).wait_s.item()
