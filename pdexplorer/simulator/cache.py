@@ -101,6 +101,10 @@ class HbmCache:
     def hold(self, blocks: Blocks) -> None:
         """A sequence running here has computed, or received, these."""
         self.trim()
+        self.hold_hits(blocks)
+
+    def hold_hits(self, blocks: Blocks) -> None:
+        """The same straight after hits()."""
         held, idle = self.held, self.idle
         for block in blocks:
             users = held.get(block, 0)

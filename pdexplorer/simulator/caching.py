@@ -94,23 +94,28 @@ class PoolCaches:
             self.hits[name] += count
         return fetch.end_s
 
-    def admit(self, instance: int, request: Request) -> None:
-        """Its prefill starts after what is here or was fetched."""
+    def admit(self, instance: int, request: Request) -> int:
+        """Its prefill starts after what is here or was fetched; how many leading blocks are here."""
         count = self.hbm[instance].hits(self.prompts[request.index])
         past = max(self._tokens(count, request), request.fetched_tokens)
         request.past_tokens = past
         if request.prefill_end_s != request.prefill_end_s:  # NaN: not a recomputation
             request.cached_tokens = past
+        return count
 
     def shared_blocks(self, instance: int, request: Request) -> int:
         """KV blocks of its prompt that sequences running here hold: it is not charged for them."""
-        return self._kv_blocks(self.hbm[instance].shared(self._reusable(request)))
+        count = self.hbm[instance].shared(self.prompts[request.index])
+        return self._kv_blocks(min(count, (request.input_tokens - 1) // self.tokens))
 
     def hold(self, instance: int, request: Request) -> None:
         """It runs here from now on, or will: nobody pushes out what of its prompt is here."""
-        hbm, blocks = self.hbm[instance], self._reusable(request)
-        count = hbm.hits(blocks)
-        hbm.hold(blocks[:count])
+        self.hold_hits(instance, request, self.hbm[instance].hits(self.prompts[request.index]))
+
+    def hold_hits(self, instance: int, request: Request, count: int) -> None:
+        """The same straight after that many hits. Its last token is always computed, so its block is new."""
+        count = min(count, (request.input_tokens - 1) // self.tokens)
+        self.hbm[instance].hold_hits(self.prompts[request.index][:count])
         self.holding[request.index] = (instance, count)
 
     def prefilled(self, instance: int, request: Request) -> None:
@@ -164,10 +169,6 @@ class PoolCaches:
             return ()
         return self.contexts[request.index][len(self.prompts[request.index]) :]
 
-    def _reusable(self, request: Request) -> Blocks:
-        """Blocks of its prompt before the one with its last token, which is always computed."""
-        return self.prompts[request.index][: (request.input_tokens - 1) // self.tokens]
-
     def _kv_blocks(self, blocks: int) -> int:
         """KV blocks within that many leading hash blocks."""
         return blocks * self.tokens // self.kv_block_tokens
@@ -182,9 +183,9 @@ def wire(engine: Engine, caches: PoolCaches, number: int) -> None:
     """Let an engine of that number know what its prompts share, and the caches who comes and goes."""
 
     def admit(request: Request) -> None:
-        caches.admit(number, request)
+        count = caches.admit(number, request)
         if caches.options.hbm:
-            caches.hold(number, request)
+            caches.hold_hits(number, request, count)
 
     engine.on_admit = admit
     if caches.options.hbm:

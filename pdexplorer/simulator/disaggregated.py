@@ -48,6 +48,7 @@ class Disaggregated(Replay):
         self.prefill_kv_tokens = prefill.kv_blocks * prefill.block_tokens
         self.decode_kv_tokens = decode.kv_blocks * decode.block_tokens
         self.first_token_from_prefill = first_token_from_prefill
+        self.first_tokens = int(first_token_from_prefill)  # that the first decode iteration reads, too
         self.kv_bytes = kv_bytes
         self.overlap_layers = link.overlap_layers
         self.after_bytes_s = link.latency_s + options.router_overhead_s
@@ -106,7 +107,8 @@ class Disaggregated(Replay):
         if not layers or (self.first_token_from_prefill and sequence.output_tokens == 1):
             return
         index = self._choose_decode(sequence)
-        if self.pending[index] or not self.engines[index].reserve(sequence, self._context(sequence)):
+        context = sequence.input_tokens + self.first_tokens
+        if self.pending[index] or not self.engines[index].reserve(sequence, context):
             return
         sequence.transfer_start_s = start_s = self.env.now + duration_s / layers
         ahead = self.kv_bytes[sequence.index] * (layers - 1) / layers
@@ -151,16 +153,12 @@ class Disaggregated(Replay):
         sequence.decode_instance = index
         return index
 
-    def _context(self, sequence: Sequence) -> int:
-        """Tokens its first decode iteration reads: the prompt, and the first token where prefill made it."""
-        return sequence.input_tokens + (1 if self.first_token_from_prefill else 0)
-
     def _room_at(self, index: int) -> Callable[[], None]:
         return lambda: self._send_pending(index)
 
     def _send_pending(self, index: int) -> None:
         pending, engine = self.pending[index], self.engines[index]
-        while pending and engine.reserve(pending[0], self._context(pending[0])):
+        while pending and engine.reserve(pending[0], pending[0].input_tokens + self.first_tokens):
             sequence = pending.popleft()
             sequence.transfer_start_s = self.env.now
             self._moving(sequence)

@@ -234,7 +234,7 @@ class FaultyDisaggregated(ManagedDisaggregated):
         moving = sequence.prefill_end_s == sequence.prefill_end_s
         engine = self.engines[sequence.decode_instance]
         if reserved:
-            engine.unreserve(sequence, self._context(sequence))
+            engine.unreserve(sequence, sequence.input_tokens + self.first_tokens)
             if moving:
                 engine.in_transfer -= 1
                 engine.show_waiting()

@@ -146,16 +146,24 @@ class Link:
         if ingress.flows == self.at_once:
             ingress.waiting.append(flow)
             return
-        if ingress.flows:
-            self._catch_up(ingress)
-        else:
-            ingress.since_s = self.env._now
         flow.active = True
+        if not ingress.flows and not self.fabric_may_bind:
+            self._start_alone(ingress, flow)
+            return
+        self._catch_up(ingress)
         flow.until_bytes = ingress.moved_bytes + flow.size_bytes
-        self.started += 1
-        heappush(ingress.heap, (flow.until_bytes, self.started, flow))
+        self._push(ingress, flow)
         ingress.flows += 1
         self._share(ingress)
+
+    def _start_alone(self, ingress: _Ingress, flow: Flow) -> None:
+        """What _share and _schedule come to for most transfers."""
+        ingress.flows = 1
+        ingress.since_s = now_s = self.env._now
+        ingress.rate = rate = self._cap(1)
+        flow.until_bytes = ingress.moved_bytes + flow.size_bytes
+        self._push(ingress, flow)
+        ingress.event = Call(self.env, now_s + flow.size_bytes / rate, self._on_end, payload=ingress)
 
     def _push(self, ingress: _Ingress, flow: Flow) -> None:
         self.started += 1

@@ -73,7 +73,7 @@ class PrefillInstance:
         self.free_blocks = self.low_blocks = spec.kv_blocks
         # Of a prefix cache: KV blocks not charged, past_tokens of a head (may rise), who starts, who leaves.
         self.shared_blocks: Callable[[int, Sequence], int] | None = None
-        self.on_admit: Callable[[int, Sequence], None] | None = None
+        self.on_admit: Callable[[int, Sequence], object] | None = None
         self.on_hold: Callable[[int, Sequence], None] | None = None
         self.on_release: Callable[[Sequence], None] | None = None
         self.down = False
@@ -99,7 +99,7 @@ class PrefillInstance:
     def moving(self, transfers: int) -> None:
         """That many more transfers, or fewer, are under way from here."""
         self.transfers += transfers
-        if not self.running:
+        if self.step_event is None:
             self._show_waiting()
 
     def release(self, sequence: Sequence) -> None:
