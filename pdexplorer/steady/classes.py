@@ -35,6 +35,29 @@ def tailed_classes(workload: Workload, points: int) -> RequestClasses:
     )
 
 
+def moments_within(workload: Workload, points: int) -> tuple[Array, Array]:
+    """Second and third moment of a class's prompt lengths over powers of its mean, in order of length; ones
+    for fixed lengths and traces.
+    """
+    if workload.input_distribution in ("fixed", "trace"):
+        return np.ones(1), np.ones(1)
+    inside = (np.arange(_SUBPOINTS) + 0.5) / _SUBPOINTS
+    strata = (np.arange(points - 1)[:, None] + inside) / points
+    u = np.concatenate((strata, _tail_quantiles(points)))
+    lengths = length_quantiles(
+        workload.input_distribution, workload.input_tokens, workload.input_p95_tokens, u.ravel()
+    ).reshape(u.shape)
+    ratio = lengths / lengths.mean(axis=1, keepdims=True)
+    return np.asarray((ratio**2).mean(axis=1)), np.asarray((ratio**3).mean(axis=1))
+
+
+def _tail_quantiles(points: int) -> Array:
+    """Probabilities inside each part of the class with the longest prompts."""
+    edges = np.concatenate(([0.0], np.cumsum(_SHARES)))
+    inside = (np.arange(_SUBPOINTS) + 0.5) / _SUBPOINTS
+    return np.asarray(1.0 - (1.0 - (edges[:-1, None] + np.diff(edges)[:, None] * inside)) / points)
+
+
 def _parts(workload: Workload, points: int) -> Array:
     """Mean prompt of each part over the mean of the stratum; one where a trace gives the lengths."""
     edges = np.concatenate(([0.0], np.cumsum(_SHARES)))
@@ -42,8 +65,7 @@ def _parts(workload: Workload, points: int) -> Array:
         fine = np.sort(request_classes(workload, points * 8).input_tokens)[-8:]
         means = [fine[int(a * 8) : int(b * 8)].mean() for a, b in pairwise(edges)]
     else:
-        inside = (np.arange(_SUBPOINTS) + 0.5) / _SUBPOINTS
-        u = 1.0 - (1.0 - (edges[:-1, None] + np.diff(edges)[:, None] * inside)) / points
+        u = _tail_quantiles(points)
         lengths = length_quantiles(
             workload.input_distribution, workload.input_tokens, workload.input_p95_tokens, u.ravel()
         )

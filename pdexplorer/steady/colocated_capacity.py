@@ -41,8 +41,7 @@ def colocated_wait(designs: ColocatedDesigns, flow: ColocatedFlow, instances: Ar
         else:
             instances = np.maximum(load.concurrency / (flow.in_flight + flow.utilisation), 1.0)
     mean = load.over(flow.service_s)
-    square = flow.service_s**2
-    second, third = load.over(square), load.over(square * flow.service_s)
+    second, third = load.second(flow.service_s), load.third(flow.service_s)
     # The router sees how many requests an instance has, not how many prompt tokens wait there.
     pooling = 1.0 - (1.0 - _POOLING) * flow.occupied
     servers = instances**pooling if load.least_loaded else np.ones_like(instances)
@@ -98,7 +97,7 @@ def interference(
     Prompts come while it decodes, and some wait already as its own is done.
     """
     load = designs.load
-    first, second = load.over(flow.interference_s), load.over(flow.interference_s**2)
+    first, second = load.over(flow.interference_s), load.second(flow.interference_s)
     events = flow.rate_per_s * flow.tpot_s
     if load.least_loaded:
         # A prompt comes to a request that decodes only where no instance is free.

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from pdexplorer.scenario.scenario import Scenario
 from pdexplorer.scenario.workload_block import Workload
-from pdexplorer.steady.classes import tailed_classes
+from pdexplorer.steady.classes import moments_within, tailed_classes
 from pdexplorer.workload.classes import RequestClasses
 
 if TYPE_CHECKING:
@@ -44,7 +44,8 @@ class Load:
     """Traffic and limits. Cells are two-dimensional; a quantity that does not vary along an axis has
     length 1.
 
-    weight, low_ratio, high_ratio: (classes,); the ratios are a class's edges over its mean prompt.
+    weight, low_ratio, high_ratio, second_ratio, third_ratio: (classes,); the ratios are a class's edges over
+    its mean prompt, and the moments of its prompts over powers of that mean.
     new_tokens, past_tokens, output_tokens: (classes, y, x). The rest: (y, x). rate_per_s is the peak's.
     concurrency: set in a closed loop only. percentile_fraction: share of requests that must meet every
     limit.
@@ -53,6 +54,8 @@ class Load:
     weight: Array
     low_ratio: Array
     high_ratio: Array
+    second_ratio: Array
+    third_ratio: Array
     new_tokens: Array
     past_tokens: Array
     output_tokens: Array
@@ -110,8 +113,18 @@ class Load:
 
     def over(self, per_class: Array) -> Array:
         """Weighted mean of (classes, design, design, y, x) over its classes."""
-        flat = self.weight @ per_class.reshape(len(self.weight), -1)
-        return np.asarray(flat.reshape(per_class.shape[1:]))
+        return self._weighed(self.weight, per_class)
+
+    def second(self, per_class: Array) -> Array:
+        """Second moment of what grows with the prompt, (classes, ...) by its mean in each class."""
+        return self._weighed(self.weight * self.second_ratio, per_class * per_class)
+
+    def third(self, per_class: Array) -> Array:
+        """Third moment, likewise."""
+        return self._weighed(self.weight * self.third_ratio, per_class * per_class * per_class)
+
+    def _weighed(self, weight: Array, values: Array) -> Array:
+        return np.asarray((weight @ values.reshape(len(weight), -1)).reshape(values.shape[1:]))
 
     @cached_property
     def context_tokens(self) -> Array:
@@ -148,6 +161,7 @@ def load_of(scenario: Scenario, axes: Mapping[str, Array] | None = None, points:
         share = (classes.cached_tokens / classes.input_tokens)[:, None, None]
         cached = np.minimum(share * inputs, inputs - 1.0)
     low, high = _edges(inputs[:, 0, 0])
+    second, third = _within(workload, points, inputs[:, 0, 0])
 
     def number(key: str, value: float) -> Array:
         return axes.get(key, np.full((1, 1), float(value)))
@@ -167,6 +181,8 @@ def load_of(scenario: Scenario, axes: Mapping[str, Array] | None = None, points:
         weight=weight,
         low_ratio=low,
         high_ratio=high,
+        second_ratio=second,
+        third_ratio=third,
         new_tokens=np.maximum(inputs - cached, 1.0),
         past_tokens=cached,
         output_tokens=outputs,
@@ -229,6 +245,21 @@ def _edges(inputs: Array) -> tuple[Array, Array]:
     high = np.concatenate((inner, [distinct[-1] ** 2 / inner[-1]]))
     at = np.searchsorted(distinct, inputs)
     return low[at] / distinct[at], high[at] / distinct[at]
+
+
+def _within(workload: Workload, points: int, inputs: Array) -> tuple[Array, Array]:
+    """Moments inside each class, by its mean prompt length."""
+    second, third = _known_moments(workload, points)
+    distinct = np.unique(inputs)
+    if len(distinct) != len(second):  # fixed lengths, a trace, or so short that classes fall together
+        return np.ones(len(inputs)), np.ones(len(inputs))
+    at = np.searchsorted(distinct, inputs)
+    return second[at], third[at]
+
+
+@lru_cache(maxsize=256)
+def _known_moments(workload: Workload, points: int) -> tuple[Array, Array]:
+    return moments_within(workload, points)
 
 
 def single_precision(record: Record) -> Record:

@@ -89,8 +89,7 @@ class DisaggregatedDesigns:
     @cached_property
     def lone_moments(self) -> tuple[Array, Array]:
         """Second and third of a lone prompt's time."""
-        square = self.lone_s**2
-        return self.load.over(square), self.load.over(square * self.lone_s)
+        return self.load.second(self.lone_s), self.load.third(self.lone_s)
 
     @cached_property
     def lone_cv2(self) -> Array:
@@ -104,8 +103,7 @@ class DisaggregatedDesigns:
     def moved_moments(self) -> tuple[Array, Array]:
         """Second and third of what moves over its mean."""
         ratio = self.wire.moved_bytes / np.maximum(self.moved_mean_bytes, 1e-9)
-        square = ratio * ratio
-        return self.load.over(square), self.load.over(square * ratio)
+        return self.load.second(ratio), self.load.third(ratio)
 
     @property
     def moved_cv2(self) -> Array:
@@ -137,7 +135,7 @@ def disaggregated_designs(
     new = load.mean_new_tokens
     middle = load.mean(load.new_tokens * (load.past_tokens + 0.5 * load.new_tokens)) / np.maximum(new, 1e-9)
     # Prompts that fill a step together, each on an attention rank of its own while there are enough.
-    variance = np.maximum(load.mean(load.new_tokens**2) - new * new, 0.0)
+    variance = np.maximum(load.second(load.new_tokens) - new * new, 0.0)
     deviation = np.sqrt(variance)
     # Only whole prompts fit: the last one's room stays empty, half of it where lengths vary little.
     fit = prefill_batch_tokens / new - 0.5 * np.maximum(1.0 - variance / (new * new), 0.0)

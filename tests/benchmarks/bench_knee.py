@@ -12,6 +12,8 @@ import numpy as np
 
 from tests.steady.knee import Case, case, estimates, knee
 
+_NEAR = 0.1
+
 
 def ratios(one: Case) -> list[tuple[str, float, float]]:
     """(fleet, closed form, replay) in requests per second, of the fleets that can serve at all."""
@@ -32,18 +34,21 @@ def main(cases: int, first: int) -> None:
         one = case(number)
         for name, closed, replayed in ratios(one):
             ratio = closed / replayed if replayed > 0.0 else np.inf
-            rows.append((name, ratio))
-            if abs(ratio - 1.0) > 0.1:
+            rows.append((name, number, ratio))
+            if abs(ratio - 1.0) > _NEAR:
                 print(
                     f"{name:14s} {ratio:5.2f}  {closed:8.2f} against {replayed:8.2f}/s  {one.label}",
                     flush=True,
                 )
     for name in ("colocated", "disaggregated"):
-        values = np.array([ratio for fleet, ratio in rows if fleet == name])
-        if len(values):
-            near = float(np.mean(np.abs(values - 1.0) <= 0.1))
+        found = [(number, ratio) for fleet, number, ratio in rows if fleet == name]
+        if found:
+            values = np.array([ratio for _, ratio in found])
+            near = float(np.mean(np.abs(values - 1.0) <= _NEAR))
             spread = " ".join(f"{v:.2f}" for v in np.percentile(values, [5, 25, 50, 75, 95]))
             print(f"{name}: {len(values)} fleets, {near:.0%} within 10%; ratio P5 P25 P50 P75 P95 {spread}")
+            off = ", ".join(f"#{number} {ratio:.2f}" for number, ratio in found if abs(ratio - 1.0) > _NEAR)
+            print(f"  off: {off or 'none'}")
     print(f"load average {os.getloadavg()[0]:.2f}")
 
 
