@@ -225,10 +225,18 @@ def _most(
     p: int, d: int, one_p: float, one_d: float, cost_p: float, cost_d: float, basis: Basis
 ) -> PoolChoice | None:
     most = int((basis.budget - cost_d) / cost_p + 1e-9)
-    best = None
-    for prefill in range(1, min(most, 4096) + 1):
+    if most < 1:
+        return None
+
+    def at(prefill: int) -> PoolChoice:
         decode = int((basis.budget - prefill * cost_p) / cost_d + 1e-9)
         carried = min(prefill * one_p, decode * one_d)
-        if decode >= 1 and (best is None or carried > best.carried):
-            best = PoolChoice(p, d, prefill, decode, carried, prefill * cost_p + decode * cost_d)
-    return best
+        return PoolChoice(p, d, prefill, decode, carried, prefill * cost_p + decode * cost_d)
+
+    # More prefill carries more until what is left for decode carries less: the best is on either side.
+    few, many = 1, most
+    while many - few > 1:
+        middle = (few + many) // 2
+        now = at(middle)
+        few, many = (middle, many) if middle * one_p <= now.decode * one_d else (few, middle)
+    return max((at(few), at(many)), key=lambda choice: choice.carried)

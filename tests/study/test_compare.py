@@ -192,6 +192,20 @@ def test_equal_gpus_are_decided_by_what_fits_into_them() -> None:
     assert "at unrounded scale" in eight.sentence
 
 
+def test_a_hundred_times_the_gpus_serve_a_hundred_times_the_requests() -> None:
+    """Sharing fluctuations over more instances may only add to it."""
+    served = []
+    for gpus in ("1000", "100000"):
+        scenario, refused = apply_settings(Scenario(), {"compare.basis": "equal_gpus", "compare.gpus": gpus})
+        assert refused == ()
+        answer = evaluate(scenario, with_break_even=False)
+        served.append((answer.colocated.goodput_per_s, answer.disaggregated.goodput_per_s))
+    for few, many in zip(*served, strict=True):
+        assert few is not None
+        assert many is not None
+        assert many > 99.0 * few
+
+
 def test_evaluate_imports_neither_pandas_nor_the_page() -> None:
     code = (
         "import sys; from pdexplorer.study.compare import evaluate;"
