@@ -22,6 +22,8 @@ from pdexplorer.study.whole_colocated import in_flight_at, whole_colocated
 from pdexplorer.study.whole_colocated import one_instance_carries as one_instance_carries
 
 Array = NDArray[np.float64]
+# token budgets that carry within this share of the best are alike: half of the step times' own median error
+_ALIKE = 0.02
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,6 +54,8 @@ def size_colocated(space: Space, score: ColocatedScore | None, load: Load, basis
     cost = (count + spare) * weight[:, None]
     merit = np.where(feasible, basis.merit(cost, carried), -np.inf)
     best = divmod(int(np.argmax(merit)), merit.shape[1])
+    if not load.offline:
+        best = _shortest_steps(best, cost, np.where(feasible, carried, -np.inf), space.budgets)
     alone = colocated_limits(score)
     rows = []
     for i, instance in enumerate(space.colocated):
@@ -101,6 +105,15 @@ def size_colocated(space: Space, score: ColocatedScore | None, load: Load, basis
         space, score.designs, load, fleet, (i, c), basis.demand(float(carried[best])), whole.in_flight[best]
     )
     return SizedColocated(fleet, outcome, (*rows, *refused))
+
+
+def _shortest_steps(best: tuple[int, int], cost: Array, carried: Array, budgets: Array) -> tuple[int, int]:
+    """Of one instance's token budgets that cost as much and carry as much, as far as an estimate can tell,
+    the smallest: its prefill stalls decodes least, and nobody builds for stalls that buy nothing.
+    """
+    i, c = best
+    alike = (cost[i] <= cost[i, c]) & (carried[i] >= carried[i, c] * (1.0 - _ALIKE)) & (budgets <= budgets[c])
+    return i, int(np.argmax(alike))
 
 
 def outcome_at(
