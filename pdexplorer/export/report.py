@@ -12,10 +12,10 @@ from pdexplorer.scenario.keys import keys
 from pdexplorer.scenario.presets import Preset
 from pdexplorer.scenario.scenario import Scenario
 from pdexplorer.scenario.settings import diff
-from pdexplorer.study.axes import AXES, current
 from pdexplorer.study.compare import Evaluation, evaluate
 from pdexplorer.study.confidence import with_confidence
 from pdexplorer.study.map import MapResult
+from pdexplorer.study.search.axes import AXES, current
 from pdexplorer.study.sensitivity import Sensitivity, sensitivity
 from pdexplorer.study.standing_map import here_on_map, standing_map, worked_out
 from pdexplorer.study.words import number, percent

@@ -20,8 +20,8 @@ from pdexplorer.steady.disaggregated import DisaggregatedFlow, decode_at, disagg
 from pdexplorer.steady.load import Load, load_of
 from pdexplorer.steady.split_designs import DisaggregatedDesigns, every_pair
 from pdexplorer.steady.wire import wire_of
-from pdexplorer.study.space import design_space
-from pdexplorer.study.space_of import space_of
+from pdexplorer.study.search.space import design_space
+from pdexplorer.study.search.space_of import space_of
 
 Array = NDArray[np.float64]
 

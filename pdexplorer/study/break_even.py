@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pdexplorer.study import words
-from pdexplorer.study.axes import AXES, Axis, current
-from pdexplorer.study.nearby import all_designs, hats, near_designs
-from pdexplorer.study.score import gain_of
-from pdexplorer.study.space import Space
+from pdexplorer.study.search.axes import AXES, Axis, current
+from pdexplorer.study.search.nearby import all_designs, hats, near_designs
+from pdexplorer.study.search.score import gain_of
+from pdexplorer.study.search.space import Space
 from pdexplorer.verdict import BreakEven
 
 Array = NDArray[np.float64]

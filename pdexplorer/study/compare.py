@@ -14,13 +14,13 @@ from pdexplorer.physics.fleet import ColocatedFleet, DisaggregatedFleet
 from pdexplorer.scenario.scenario import Scenario
 from pdexplorer.steady.load import Load, load_of
 from pdexplorer.study import words
-from pdexplorer.study.basis import Basis, basis_of
 from pdexplorer.study.break_even import break_evens
-from pdexplorer.study.candidates import Candidate
 from pdexplorer.study.other_side import with_other_side
 from pdexplorer.study.price_flips import price_break_evens
 from pdexplorer.study.reasons import for_decision, reasons_of
-from pdexplorer.study.score import (
+from pdexplorer.study.search.basis import Basis, basis_of
+from pdexplorer.study.search.candidates import Candidate
+from pdexplorer.study.search.score import (
     ColocatedScore,
     DisaggregatedScore,
     colocated_cost,
@@ -28,10 +28,10 @@ from pdexplorer.study.score import (
     score_colocated,
     score_disaggregated,
 )
-from pdexplorer.study.size_colocated import size_colocated
-from pdexplorer.study.size_disaggregated import size_disaggregated
+from pdexplorer.study.search.size_colocated import size_colocated
+from pdexplorer.study.search.size_disaggregated import size_disaggregated
+from pdexplorer.study.search.space import Space, design_space
 from pdexplorer.study.sources import sources_of
-from pdexplorer.study.space import Space, design_space
 from pdexplorer.verdict import BreakEven, Ratios, Verdict, band_of, decide, other_ratio, ratio_of
 
 

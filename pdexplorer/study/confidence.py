@@ -10,13 +10,13 @@ from pdexplorer.infeasible import Infeasible
 from pdexplorer.scenario.decision_block import VerdictRule
 from pdexplorer.steady.load import load_of
 from pdexplorer.study import words
-from pdexplorer.study.basis import basis_of
 from pdexplorer.study.compare import Evaluation, priced
 from pdexplorer.study.drawn_ratios import drawn_costs
-from pdexplorer.study.score import score_colocated, score_disaggregated
-from pdexplorer.study.space import Space, design_space
-from pdexplorer.study.space_of import close_to_best
-from pdexplorer.study.spread import draw_factors, spreads
+from pdexplorer.study.search.basis import basis_of
+from pdexplorer.study.search.score import score_colocated, score_disaggregated
+from pdexplorer.study.search.space import Space, design_space
+from pdexplorer.study.search.space_of import close_to_best
+from pdexplorer.study.search.spread import draw_factors, spreads
 from pdexplorer.verdict import Verdict, band_of
 
 _WITHIN = 1.15

@@ -10,8 +10,8 @@ from pdexplorer.infeasible import Infeasible
 from pdexplorer.physics.instance import Instance
 from pdexplorer.steady.load import Load, load_of
 from pdexplorer.steady.solve import ROUGH
-from pdexplorer.study.basis import Basis
-from pdexplorer.study.score import (
+from pdexplorer.study.search.basis import Basis
+from pdexplorer.study.search.score import (
     ColocatedScore,
     DisaggregatedScore,
     disaggregated_costs,
@@ -20,10 +20,10 @@ from pdexplorer.study.score import (
     score_colocated,
     score_disaggregated,
 )
-from pdexplorer.study.size_colocated import one_instance_carries
-from pdexplorer.study.space import Space
-from pdexplorer.study.space_of import space_of
-from pdexplorer.study.spread import Key, with_factors
+from pdexplorer.study.search.size_colocated import one_instance_carries
+from pdexplorer.study.search.space import Space
+from pdexplorer.study.search.space_of import space_of
+from pdexplorer.study.search.spread import Key, with_factors
 
 Array = NDArray[np.float64]
 

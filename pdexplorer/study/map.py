@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 
 from pdexplorer.catalog.catalog import Catalog, load_catalog
 from pdexplorer.scenario.scenario import Scenario
-from pdexplorer.study.axes import PRICE, Axis, axis_of
 from pdexplorer.study.compare import priced
 from pdexplorer.study.contours import Point, contour_lines
-from pdexplorer.study.nearby import all_designs, hats, near_designs
-from pdexplorer.study.score import gain_of
-from pdexplorer.study.space import Space, design_space
+from pdexplorer.study.search.axes import PRICE, Axis, axis_of
+from pdexplorer.study.search.nearby import all_designs, hats, near_designs
+from pdexplorer.study.search.score import gain_of
+from pdexplorer.study.search.space import Space, design_space
 
 Array = NDArray[np.float64]
 

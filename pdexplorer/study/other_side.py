@@ -6,8 +6,8 @@ from typing import Literal
 
 from pdexplorer.metrics.money import price_of
 from pdexplorer.study import words
-from pdexplorer.study.axes import current
-from pdexplorer.study.space import Space
+from pdexplorer.study.search.axes import current
+from pdexplorer.study.search.space import Space
 from pdexplorer.verdict import BreakEven, Decision, Verdict
 
 _PRICE = "money.usd_per_hour."

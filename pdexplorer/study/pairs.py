@@ -16,9 +16,9 @@ from pdexplorer.scenario.scenario import Scenario
 from pdexplorer.steady.load import load_of
 from pdexplorer.steady.solve import ROUGH
 from pdexplorer.study.pair_words import role_text
-from pdexplorer.study.score import network_weights, score_disaggregated
-from pdexplorer.study.space import Space, design_space, shapes
-from pdexplorer.study.space_of import space_of
+from pdexplorer.study.search.score import network_weights, score_disaggregated
+from pdexplorer.study.search.space import Space, design_space, shapes
+from pdexplorer.study.search.space_of import space_of
 
 Array = NDArray[np.float64]
 

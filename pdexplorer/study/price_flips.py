@@ -8,10 +8,10 @@ from numpy.typing import NDArray
 from pdexplorer.metrics.money import price_of
 from pdexplorer.physics.instance import Instance
 from pdexplorer.study import words
-from pdexplorer.study.axes import Axis
 from pdexplorer.study.break_even import break_even, shift
-from pdexplorer.study.score import ColocatedScore, DisaggregatedScore, gain_of, network_weights
-from pdexplorer.study.space import Space
+from pdexplorer.study.search.axes import Axis
+from pdexplorer.study.search.score import ColocatedScore, DisaggregatedScore, gain_of, network_weights
+from pdexplorer.study.search.space import Space
 from pdexplorer.verdict import BreakEven
 
 Array = NDArray[np.float64]

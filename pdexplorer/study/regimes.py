@@ -10,14 +10,14 @@ from pdexplorer.infeasible import Infeasible
 from pdexplorer.steady.load import Load, load_of
 from pdexplorer.study.at_rates import AtRates, colocated_at_rates, disaggregated_at_rates, open_scenario
 from pdexplorer.study.compare import Evaluation
-from pdexplorer.study.score import (
+from pdexplorer.study.search.score import (
     DisaggregatedScore,
     colocated_cost,
     disaggregated_cost,
     score_colocated,
     score_disaggregated,
 )
-from pdexplorer.study.space import Space, design_space
+from pdexplorer.study.search.space import Space, design_space
 
 Array = NDArray[np.float64]
 

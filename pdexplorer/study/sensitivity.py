@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 from pdexplorer.catalog.catalog import Catalog, load_catalog
 from pdexplorer.metrics.money import price_of
 from pdexplorer.scenario.scenario import Scenario
-from pdexplorer.study.axes import AXES, current
 from pdexplorer.study.break_even import SLIDERS, gains
 from pdexplorer.study.compare import priced
-from pdexplorer.study.space import Space, design_space
-from pdexplorer.study.space_of import mapped
-from pdexplorer.study.spread import Key, spreads, with_factors
+from pdexplorer.study.search.axes import AXES, current
+from pdexplorer.study.search.space import Space, design_space
+from pdexplorer.study.search.space_of import mapped
+from pdexplorer.study.search.spread import Key, spreads, with_factors
 from pdexplorer.study.words import setting
 
 Array = NDArray[np.float64]

@@ -2,7 +2,7 @@
 
 from pdexplorer.metrics.money import price_of
 from pdexplorer.physics.instance import Instance
-from pdexplorer.study.space import Space
+from pdexplorer.study.search.space import Space
 
 
 def sources_of(space: Space) -> tuple[str, ...]:

@@ -7,8 +7,8 @@ import numpy as np
 from pdexplorer.catalog.catalog import Catalog
 from pdexplorer.scenario.scenario import Scenario
 from pdexplorer.scenario.settings import apply_settings
-from pdexplorer.study.axes import current
 from pdexplorer.study.map import MapResult, break_even_map
+from pdexplorer.study.search.axes import current
 
 MAP_X, MAP_Y = "workload.input_tokens", "network.nic_gbit_per_s"
 _COLUMNS, _ROWS = 36, 24

@@ -14,9 +14,9 @@ from pdexplorer import MODEL_VERSION
 from pdexplorer.catalog.catalog import Catalog, load_catalog
 from pdexplorer.scenario.presets import Presets, load_presets
 from pdexplorer.scenario.scenario import Scenario
-from pdexplorer.study.axes import AXES, current
 from pdexplorer.study.compare import Evaluation, evaluate
 from pdexplorer.study.map import MapResult
+from pdexplorer.study.search.axes import AXES, current
 from pdexplorer.study.standing_map import standing_map
 from pdexplorer.ui.work.map_worker import MapWorker
 from pdexplorer.ui.work.mapped import Mapped

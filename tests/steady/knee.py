@@ -16,9 +16,9 @@ from pdexplorer.simulator.run import simulate_colocated, simulate_disaggregated
 from pdexplorer.steady.colocated import colocated_flow
 from pdexplorer.steady.colocated_capacity import colocated_capacity
 from pdexplorer.steady.load import load_of
-from pdexplorer.study.score import DisaggregatedScore, score_colocated, score_disaggregated
-from pdexplorer.study.space import design_space
-from pdexplorer.study.split_outcome import fleet_capacity
+from pdexplorer.study.search.score import DisaggregatedScore, score_colocated, score_disaggregated
+from pdexplorer.study.search.space import design_space
+from pdexplorer.study.search.split_outcome import fleet_capacity
 from pdexplorer.workload.generate import generate_requests
 
 _MODELS = (

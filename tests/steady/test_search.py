@@ -20,8 +20,8 @@ from pdexplorer.steady.disaggregated import (
     prefill_score,
 )
 from pdexplorer.steady.load import load_of
-from pdexplorer.study.score import DisaggregatedScore, score_colocated, score_disaggregated
-from pdexplorer.study.space import design_space
+from pdexplorer.study.search.score import DisaggregatedScore, score_colocated, score_disaggregated
+from pdexplorer.study.search.space import design_space
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]

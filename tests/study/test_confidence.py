@@ -13,7 +13,7 @@ from pdexplorer.scenario.scenario import Scenario
 from pdexplorer.scenario.study_block import ConfidenceRule
 from pdexplorer.study.compare import evaluate
 from pdexplorer.study.confidence import Confidence, confidence_of, with_confidence
-from pdexplorer.study.spread import slower
+from pdexplorer.study.search.spread import slower
 
 SCENARIO = Scenario.model_validate(
     {

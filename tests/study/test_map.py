@@ -5,12 +5,12 @@ from pdexplorer.catalog.catalog import load_catalog
 from pdexplorer.scenario.presets import load_presets
 from pdexplorer.scenario.scenario import Scenario
 from pdexplorer.scenario.settings import apply_settings
-from pdexplorer.study.axes import current
 from pdexplorer.study.break_even import gains
 from pdexplorer.study.compare import evaluate
 from pdexplorer.study.contours import contour_lines
 from pdexplorer.study.map import break_even_map
-from pdexplorer.study.space import design_space
+from pdexplorer.study.search.axes import current
+from pdexplorer.study.search.space import design_space
 
 
 def test_contours_close_and_can_be_several() -> None:

@@ -21,8 +21,8 @@ from pdexplorer.steady.disaggregated import (
 from pdexplorer.steady.load import Load, load_of, single_precision
 from pdexplorer.steady.solve import NEARBY, ROUGH
 from pdexplorer.steady.split_designs import Wire
-from pdexplorer.study.axes import prices_of
-from pdexplorer.study.score import (
+from pdexplorer.study.search.axes import prices_of
+from pdexplorer.study.search.score import (
     ColocatedScore,
     DisaggregatedScore,
     colocated_costs,
@@ -34,7 +34,7 @@ from pdexplorer.study.score import (
     score_disaggregated_at,
     wire_for,
 )
-from pdexplorer.study.space import Space
+from pdexplorer.study.search.space import Space
 
 Array = NDArray[np.float64]
 Index = NDArray[np.intp]

@@ -11,8 +11,13 @@ from pdexplorer.physics.instance import Instance
 from pdexplorer.physics.memory import kv_capacity_tokens
 from pdexplorer.physics.step import step_time_s
 from pdexplorer.steady.table import StepTable, build_table
-from pdexplorer.study.score import ColocatedScore, DisaggregatedScore, disaggregated_costs, instance_weights
-from pdexplorer.study.space import Space, table_rows
+from pdexplorer.study.search.score import (
+    ColocatedScore,
+    DisaggregatedScore,
+    disaggregated_costs,
+    instance_weights,
+)
+from pdexplorer.study.search.space import Space, table_rows
 
 Mask = NDArray[np.bool_]
 

@@ -14,14 +14,14 @@ from pdexplorer.physics.transfer import resolve_path
 from pdexplorer.steady.load import Load
 from pdexplorer.steady.split_designs import one_pair
 from pdexplorer.study import words
-from pdexplorer.study.basis import Basis
-from pdexplorer.study.candidates import Candidate, missing_figure, to_act_on
-from pdexplorer.study.limits import closest, disaggregated_limits
-from pdexplorer.study.score import DisaggregatedScore, disaggregated_costs
-from pdexplorer.study.size_colocated import with_money_of
-from pdexplorer.study.space import Space
-from pdexplorer.study.split_outcome import fleet_flow
-from pdexplorer.study.whole_split import (
+from pdexplorer.study.search.basis import Basis
+from pdexplorer.study.search.candidates import Candidate, missing_figure, to_act_on
+from pdexplorer.study.search.limits import closest, disaggregated_limits
+from pdexplorer.study.search.score import DisaggregatedScore, disaggregated_costs
+from pdexplorer.study.search.size_colocated import with_money_of
+from pdexplorer.study.search.space import Space
+from pdexplorer.study.search.split_outcome import fleet_flow
+from pdexplorer.study.search.whole_split import (
     PoolChoice,
     best_pools,
     demand_rate,

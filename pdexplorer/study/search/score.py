@@ -19,7 +19,7 @@ from pdexplorer.steady.split_designs import DisaggregatedDesigns, Wire, disaggre
 from pdexplorer.steady.split_parts import DecodeFlow, decode_flow
 from pdexplorer.steady.table import Rows
 from pdexplorer.steady.wire import wire_of
-from pdexplorer.study.space import Space
+from pdexplorer.study.search.space import Space
 
 Array = NDArray[np.float64]
 Prices = Mapping[str, Array] | None

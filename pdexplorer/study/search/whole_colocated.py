@@ -12,8 +12,8 @@ from pdexplorer.steady.colocated_capacity import (
     colocated_wait,
 )
 from pdexplorer.steady.solve import meet
-from pdexplorer.study.basis import Basis
-from pdexplorer.study.score import ColocatedScore
+from pdexplorer.study.search.basis import Basis
+from pdexplorer.study.search.score import ColocatedScore
 
 Array = NDArray[np.float64]
 

@@ -12,7 +12,7 @@ from pdexplorer.steady.colocated_capacity import colocated_attainment, colocated
 from pdexplorer.steady.disaggregated import almost_idle, decode_tpot
 from pdexplorer.steady.load import NO_LIMIT_S, Load
 from pdexplorer.study import words
-from pdexplorer.study.score import ColocatedScore, DisaggregatedScore
+from pdexplorer.study.search.score import ColocatedScore, DisaggregatedScore
 
 Array = NDArray[np.float64]
 

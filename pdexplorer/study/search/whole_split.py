@@ -12,10 +12,10 @@ from pdexplorer.steady.load import Load
 from pdexplorer.steady.split_designs import chosen_pairs, one_pair
 from pdexplorer.steady.split_parts import decode_flow
 from pdexplorer.study import words
-from pdexplorer.study.basis import Basis
-from pdexplorer.study.score import DisaggregatedScore, instance_weights, network_weights
-from pdexplorer.study.space import Space
-from pdexplorer.study.split_outcome import fleet_capacities, fleet_holds, residence_s
+from pdexplorer.study.search.basis import Basis
+from pdexplorer.study.search.score import DisaggregatedScore, instance_weights, network_weights
+from pdexplorer.study.search.space import Space
+from pdexplorer.study.search.split_outcome import fleet_capacities, fleet_holds, residence_s
 
 Array = NDArray[np.float64]
 

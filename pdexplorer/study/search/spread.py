@@ -8,7 +8,7 @@ import numpy as np
 
 from pdexplorer.catalog.efficiency import Efficiency
 from pdexplorer.physics.instance import Instance
-from pdexplorer.study.space import Space
+from pdexplorer.study.search.space import Space
 
 Key = tuple[str, str, str]
 """(accelerator id, part of the efficiency, `compute` or `memory`)."""

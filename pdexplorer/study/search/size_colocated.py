@@ -13,13 +13,13 @@ from pdexplorer.steady.colocated import ColocatedDesigns, colocated_flow, one_de
 from pdexplorer.steady.colocated_capacity import colocated_attainment, colocated_score, colocated_wait
 from pdexplorer.steady.load import Load
 from pdexplorer.study import words
-from pdexplorer.study.basis import Basis
-from pdexplorer.study.candidates import Candidate, missing_figure, to_act_on
-from pdexplorer.study.limits import closest, colocated_limits
-from pdexplorer.study.score import ColocatedScore, instance_weights
-from pdexplorer.study.space import Space
-from pdexplorer.study.whole_colocated import in_flight_at, whole_colocated
-from pdexplorer.study.whole_colocated import one_instance_carries as one_instance_carries
+from pdexplorer.study.search.basis import Basis
+from pdexplorer.study.search.candidates import Candidate, missing_figure, to_act_on
+from pdexplorer.study.search.limits import closest, colocated_limits
+from pdexplorer.study.search.score import ColocatedScore, instance_weights
+from pdexplorer.study.search.space import Space
+from pdexplorer.study.search.whole_colocated import in_flight_at, whole_colocated
+from pdexplorer.study.search.whole_colocated import one_instance_carries as one_instance_carries
 
 Array = NDArray[np.float64]
 # token budgets that carry within this share of the best are alike: half of the step times' own median error
