@@ -14,6 +14,9 @@ from pdexplorer.catalog.hf_quantization import kv_format_of, weight_format_of
 __all__ = ["kv_format_of", "read_hf_config", "weight_format_of"]
 
 
+_MOST_LAYERS = 10_000
+
+
 def read_hf_config(config: Mapping[str, Any], name: str = "custom") -> Architecture:
     """What a config.json says a model is made of; multimodal configs give their language model.
 
@@ -32,6 +35,8 @@ def read_hf_config(config: Mapping[str, Any], name: str = "custom") -> Architect
             else "no layers"
         )
         raise ValueError(f"config.json: holds no architecture ({what})")
+    if layers > _MOST_LAYERS:  # each is a row of a list below
+        raise ValueError(f"config.json: num_hidden_layers = {layers:g} must be at most {_MOST_LAYERS:,}")
     try:
         fields = attention_fields(text, layers) | mlp_fields(text, layers)
         return Architecture(

@@ -92,6 +92,18 @@ def read_rows(path: str | Path) -> list[StepPoint | RefusedRow]:
     return rows
 
 
+def number_in(line: int, row: Mapping[str, str | None], column: str) -> float:
+    """A cell as a number from 0 to 1e9. ValueError with the row and column where it is none."""
+    text = row[column] or ""
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0.0 <= value <= 1e9:
+        raise ValueError(f"row {line}: {column} = {text!r} must be a number from 0 to 1e9")
+    return value
+
+
 def parse_point(number: int, raw: Mapping[str, str | None]) -> StepPoint:
     """One row; `number` is its line in the file. ValueError names row, key, value and what is allowed."""
     point = _point_or_refusal(number, raw)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from pdexplorer.catalog.catalog import Catalog
 from pdexplorer.evidence.accuracy import TPOT, TTFT, ScoredFile, ScoredRow
-from pdexplorer.evidence.points import parse_point
+from pdexplorer.evidence.points import number_in, parse_point
 from pdexplorer.evidence.steptime import predict_points
 
 _DERIVED = "h100-80gb-pcap"
@@ -20,7 +20,7 @@ def score_splitwise(file: Path, catalog: Catalog) -> ScoredFile:
         raws = [dict(row) for row in csv.DictReader(handle)]
     if not raws:
         raise ValueError(f"{file.name} has no rows below its header")
-    rows = tuple(_row(number, raw, catalog) for number, raw in enumerate(raws, start=1))
+    rows = tuple(_row(number, raw, catalog) for number, raw in enumerate(raws, start=2))
     return ScoredFile(
         "splitwise",
         rows,
@@ -37,7 +37,7 @@ def _row(number: int, raw: dict[str, str], catalog: Catalog) -> ScoredRow:
         "tp": raw["tensor_parallel"],
         "batch": raw["batch_size"],
     }
-    measured = {TTFT: float(raw["prompt_time"]), TPOT: float(raw["token_time"])}
+    measured = {TTFT: number_in(number, raw, "prompt_time"), TPOT: number_in(number, raw, "token_time")}
     common = {
         "engine": "vllm_2023",
         "system": raw["hardware"].removesuffix("-pcap"),
@@ -45,7 +45,7 @@ def _row(number: int, raw: dict[str, str], catalog: Catalog) -> ScoredRow:
         "tp": raw["tensor_parallel"],
         "batch": raw["batch_size"],
     }
-    context = float(raw["prompt_size"]) + float(raw["token_size"]) / 2
+    context = number_in(number, raw, "prompt_size") + number_in(number, raw, "token_size") / 2
     points = [
         parse_point(number, {**common, "phase": "prefill", "new_tokens": raw["prompt_size"]}),
         parse_point(number, {**common, "phase": "decode", "context_tokens": str(context)}),

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from pdexplorer.catalog.aliases import resolve_accelerator, resolve_model
 from pdexplorer.catalog.catalog import Catalog, load_catalog
+from pdexplorer.evidence.points import number_in
 from pdexplorer.infeasible import Infeasible
 from pdexplorer.physics.fleet import ColocatedFleet
 from pdexplorer.physics.instance import Instance, Parallelism, build_instance
@@ -38,10 +39,8 @@ _KERNEL_GRID = (0.84, 0.92, 1.0, 1.08, 1.16)
 _OVERHEAD_GRID_S = (0.0, 0.00125, 0.0025, 0.00375, 0.005)
 _HALVINGS = 3
 _SETTINGS = ("model", "hardware", "tp", "max_num_seqs", "max_num_batched_tokens")
-_COLUMNS = (
-    *_SETTINGS,
-    *("arrival_s", "queued_s", "input_tokens", "output_tokens", "ttft_ms", "tpot_ms"),
-)
+_NUMBERS = (*_SETTINGS[2:], "arrival_s", "queued_s", "input_tokens", "output_tokens", "ttft_ms", "tpot_ms")
+_COLUMNS = (*_SETTINGS[:2], *_NUMBERS)
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,6 +108,9 @@ def read_vllm_runs(path: Path) -> tuple[VllmRun, ...]:
     for name in _COLUMNS:
         if name not in (reader.fieldnames or ()):
             raise ValueError(f"{path.name}: column {name} is missing; needed are {', '.join(_COLUMNS)}")
+    for line, row in enumerate(rows, start=2):
+        for name in _NUMBERS:
+            number_in(line, row, name)
     runs: dict[tuple[str, ...], list[dict[str, str]]] = {}
     for row in rows:
         runs.setdefault(tuple(row[name] for name in _SETTINGS), []).append(row)

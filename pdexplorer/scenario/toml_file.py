@@ -46,7 +46,11 @@ def read_toml(path: Path) -> dict[str, Any]:
 def toml_settings(table: Mapping[str, Any], where: str) -> dict[str, str]:
     """The table's values as texts by dotted key. ValueError names the file for what no key can take."""
     settings: dict[str, str] = {}
-    for key, value in flatten(table):
+    try:
+        flat = list(flatten(table))
+    except RecursionError as error:  # tomllib reads dotted keys of any depth
+        raise ValueError(f"{where}: not valid TOML: nested too deeply") from error
+    for key, value in flat:
         if key in settings:
             raise ValueError(f"{where}: {shown(key)}: set twice, in a table and as a dotted key; set it once")
         settings[key] = _text(key, value, where)

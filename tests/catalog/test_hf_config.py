@@ -123,6 +123,7 @@ def test_moe_layer_freq_is_a_number_or_a_list() -> None:
     ("change", "says"),
     [
         ({"num_hidden_layers": "4"}, "num_hidden_layers = '4' must be a whole number"),
+        ({"num_hidden_layers": 10**30}, "num_hidden_layers = 1e+30 must be at most 10,000"),
         ({"hidden_size": None}, "hidden_size is missing"),
         ({"num_attention_heads": 5}, "hidden_size = 64 is no multiple of 5"),
         ({"layer_types": ["full_attention"]}, "layer_types has 1 entries, but there are 4 layers"),

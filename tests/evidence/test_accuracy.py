@@ -77,6 +77,25 @@ def test_bad_input_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert len(capsys.readouterr().err.splitlines()) == 3
 
 
+@pytest.mark.parametrize(
+    ("file", "column"), [("splitwise_perf_model.csv", "prompt_time"), ("vllm_runs.csv", "ttft_ms")]
+)
+@pytest.mark.parametrize("cell", ["x", "nan", "-1", ""])
+def test_a_number_that_is_none_is_told_by_row_and_column(
+    file: str, column: str, cell: str, tmp_path: Path
+) -> None:
+    with (REFERENCE / file).open(newline="", encoding="utf-8") as handle:
+        rows = list(csv.DictReader(handle))[:3]
+    rows[1][column] = cell
+    broken = tmp_path / file
+    with broken.open("w", newline="", encoding="utf-8") as handle:
+        writer = csv.DictWriter(handle, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+    with pytest.raises(ValueError, match=rf"^row 3: {column} = '{cell}' must be a number from 0 to 1e9$"):
+        score_file(broken)
+
+
 def test_catalog_fit_writes_what_the_catalogue_reads(tmp_path: Path) -> None:
     from pdexplorer.catalog.efficiency import parse_efficiencies
 

@@ -20,6 +20,7 @@ from pdexplorer.scenario.presets import read_scenario, read_titled
             '[compare]\naccelerators = [["h100_sxm"]]',
             "compare.accelerators is a list of lists: allowed is ids",
         ),
+        ("a." * 2000 + "b = 1", "nested too deeply"),
         ("title = 3\n[slo]\nttft_s = 1", "title = 3"),
         ('[model]\nname = "zzz"', "pdexplorer catalog models lists them"),
     ],
