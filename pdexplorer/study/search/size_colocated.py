@@ -18,11 +18,11 @@ from pdexplorer.study.search.candidates import Candidate, missing_figure, to_act
 from pdexplorer.study.search.limits import closest, colocated_limits
 from pdexplorer.study.search.score import ColocatedScore, instance_weights
 from pdexplorer.study.search.space import Space
-from pdexplorer.study.search.whole_colocated import in_flight_at, whole_colocated
+from pdexplorer.study.search.whole_colocated import WholeColocated, in_flight_at, whole_colocated
 from pdexplorer.study.search.whole_colocated import one_instance_carries as one_instance_carries
 
 Array = NDArray[np.float64]
-# token budgets that carry within this share of the best are alike: half of the step times' own median error
+# token budgets that serve within this share of the best are alike: half of the step times' own median error
 _ALIKE = 0.02
 
 
@@ -52,10 +52,12 @@ def size_colocated(space: Space, score: ColocatedScore | None, load: Load, basis
     feasible = whole.fits & (count >= 1) & (carried >= basis.least(count))
     spare = basis.spare(pinned)
     cost = (count + spare) * weight[:, None]
-    merit = np.where(feasible, basis.merit(cost, carried), -np.inf)
+    # Any number in flight is carried where nothing limits waiting; what is served of it tells designs apart.
+    served = carried if load.concurrency is None else _served_per_s(score.designs, whole, basis)
+    merit = np.where(feasible, basis.merit(cost, served), -np.inf)
     best = divmod(int(np.argmax(merit)), merit.shape[1])
     if not load.offline:
-        best = _shortest_steps(best, cost, np.where(feasible, carried, -np.inf), space.budgets)
+        best = _shortest_steps(best, cost, np.where(feasible, served, -np.inf), space.budgets)
     alone = colocated_limits(score)
     rows = []
     for i, instance in enumerate(space.colocated):
@@ -107,12 +109,19 @@ def size_colocated(space: Space, score: ColocatedScore | None, load: Load, basis
     return SizedColocated(fleet, outcome, (*rows, *refused))
 
 
-def _shortest_steps(best: tuple[int, int], cost: Array, carried: Array, budgets: Array) -> tuple[int, int]:
-    """Of one instance's token budgets that cost as much and carry as much, as far as an estimate can tell,
+def _served_per_s(designs: ColocatedDesigns, whole: WholeColocated, basis: Basis) -> Array:
+    """Requests per second of every design's fleet, (instances, budgets), with the demand in flight."""
+    count = np.maximum(whole.count, 1.0)[:, :, None, None]
+    in_flight = in_flight_at(designs, basis.demand_value / count, count, whole.in_flight[:, :, None, None])
+    return np.asarray(whole.count * colocated_flow(designs, in_flight).rate_per_s[:, :, 0, 0])
+
+
+def _shortest_steps(best: tuple[int, int], cost: Array, served: Array, budgets: Array) -> tuple[int, int]:
+    """Of one instance's token budgets that cost as much and serve as much, as far as an estimate can tell,
     the smallest: its prefill stalls decodes least, and nobody builds for stalls that buy nothing.
     """
     i, c = best
-    alike = (cost[i] <= cost[i, c]) & (carried[i] >= carried[i, c] * (1.0 - _ALIKE)) & (budgets <= budgets[c])
+    alike = (cost[i] <= cost[i, c]) & (served[i] >= served[i, c] * (1.0 - _ALIKE)) & (budgets <= budgets[c])
     return i, int(np.argmax(alike))
 
 

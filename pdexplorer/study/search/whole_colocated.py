@@ -60,7 +60,9 @@ def one_instance_carries(
     return np.asarray(colocated_load(score.designs, flow, wait))[:, :, 0, 0]
 
 
-def in_flight_at(designs: ColocatedDesigns, per_instance: float, instances: Array, most: float) -> Array:
+def in_flight_at(
+    designs: ColocatedDesigns, per_instance: Array | float, instances: Array, most: Array | float
+) -> Array:
     """In flight on one instance where each carries that load, within the limits.
 
     Above the largest load that holds the limits the rate need not rise with the requests in flight: where
@@ -73,10 +75,10 @@ def in_flight_at(designs: ColocatedDesigns, per_instance: float, instances: Arra
             return flow.rate_per_s
         return colocated_load(designs, flow, colocated_wait(designs, flow, instances))
 
-    low, high = np.full(designs.shape, _ALMOST_NONE), np.full(designs.shape, most)
+    low, high = np.full(designs.shape, _ALMOST_NONE), np.broadcast_to(most, designs.shape)
     if designs.load.concurrency is None:
         # Little's law with the shortest step there is: never more than in truth.
         fastest, _ = designs.grid.at(np.ones((1, 1, 1, 1)))
         least = per_instance * designs.load.mean_decode_steps * fastest
         low = np.minimum(np.maximum(least, low), 0.999 * high)
-    return meet(carried, np.full(designs.shape, per_instance), low, high)
+    return meet(carried, np.broadcast_to(per_instance, designs.shape), low, high)

@@ -2,6 +2,7 @@ import pytest
 
 from pdexplorer.metrics.outcome import Outcome
 from pdexplorer.scenario.presets import load_presets
+from pdexplorer.scenario.scenario import Scenario
 from pdexplorer.scenario.settings import apply_settings
 from pdexplorer.study.compare import Evaluation, evaluate
 
@@ -28,3 +29,24 @@ def test_no_smaller_budget_costs_as_little_and_stalls_decodes_less(preset: str) 
     room = max(o.goodput_per_s or 0.0 for o in cheapest.values())
     alike = [b for b, o in cheapest.items() if (o.goodput_per_s or 0.0) >= 0.995 * room]
     assert budget <= min(alike)
+
+
+def test_a_closed_loop_without_limits_takes_the_budget_that_serves_most() -> None:
+    """Small chunks stream a mixture of experts' weights over and over: with any wait allowed they would still
+    carry any number in flight, and make a baseline that serves an eighth less."""
+    moe = {
+        "model.name": "qwen3_235b_a22b", "model.weight_format": "fp8", "compare.basis": "fixed_fleets",
+        "workload.arrivals": "closed_loop", "workload.concurrency": "32", "slo.ttft_s": "none",
+        "slo.tpot_ms": "none", "workload.input_tokens": "4000", "workload.output_tokens": "500",
+        **{f"{pool}.{key}": value for pool in ("colocated", "prefill", "decode")
+           for key, value in {"accelerator": "h200_sxm", "tp": "4", "instances": "1"}.items()},
+        "colocated.instances": "2",
+    }  # fmt: skip
+    served: dict[int | None, float] = {}
+    for budget in (None, *BUDGETS_TOKENS):
+        pinned = {} if budget is None else {"colocated.chunk_tokens": str(budget)}
+        scenario, refused = apply_settings(Scenario(), moe | pinned)
+        assert not refused
+        served[budget] = evaluate(scenario, with_break_even=False).colocated.throughput_per_s or 0.0
+    assert served[None] >= 0.98 * max(served.values())
+    assert served[512] < 0.9 * served[None]
