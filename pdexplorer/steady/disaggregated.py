@@ -63,15 +63,27 @@ def decode_score(
     fits = np.minimum(-memory, link)
     if load.offline:
         return np.asarray(fits)
-    return misses_score(load.over(decode_tpot(designs, flow, 0.0)), needed, fits)
+    return misses_score(decode_attained(designs, flow), needed, fits)
+
+
+def decode_attained(designs: DisaggregatedDesigns, flow: DecodeFlow) -> Array:
+    """Share of requests that hold what decode decides, beside almost idle prefill: the TPOT limit, and where
+    the whole request has a limit every one, since a token's time counts once for each token there.
+    """
+    if not designs.load.limits_e2e:
+        return designs.load.over(decode_tpot(designs, flow, 0.0))
+    many = np.full((1, 1, 1, 1), 1e6, dtype=designs.load.weight.dtype)
+    return disaggregated_flow(designs, prefill_bounds(designs)[0], many, flow).attained
 
 
 def decode_needed(designs: DisaggregatedDesigns) -> Array:
-    """Share of requests that has to hold the TPOT limit, (prefill, decode, y, x): decode has half of the
-    misses that the SLO leaves beside those of both pools with one request at a time. 1 where they leave none.
+    """What decode_attained has to reach, (prefill, decode, y, x): decode has half of the misses that the SLO
+    leaves beside those of both pools with one request at a time. 1 where they leave none.
     """
-    spare = almost_idle(designs).attained - designs.load.percentile_fraction
-    return np.asarray(1.0 - _PART * np.maximum(spare, 0.0))
+    idle = almost_idle(designs).attained
+    spare = np.maximum(idle - designs.load.percentile_fraction, 0.0)
+    best = np.where(spare > 0.0, idle, 1.0) if designs.load.limits_e2e else 1.0
+    return np.asarray(best - _PART * spare)
 
 
 def decode_memory(designs: DisaggregatedDesigns, in_flight: Array, instances: Array) -> Array:
@@ -127,7 +139,7 @@ def disaggregated_flow(
         wait, share, cv2 = prefill.wait_s, prefill.wait_share, prefill.wait_cv2
         late = link.exposed_s + link.wait_s + hop
     tail = load.decode_steps[:, None, None] * decode.step_s + late if load.limits_e2e else 0.0
-    first = wait_attainment(load, service, after, tail, share, wait, cv2)
+    first = designs.room_share * wait_attainment(load, service, after, tail, share, wait, cv2)
     if later is None:
         later = decode_tpot(designs, decode, late)
     return DisaggregatedFlow(
@@ -178,7 +190,7 @@ def prefill_score(
     flow = disaggregated_flow(designs, rate_per_s, count, decode, later)
     fits = np.minimum(_FULL - flow.link.busy, _FULL - flow.prefill.utilisation + 1e-9)
     if load.offline:
-        return np.asarray(fits)
+        return np.where(load.over(designs.room_share) < load.percentile_fraction, -1.0, fits)
     return misses_score(flow.attained, load.percentile_fraction, fits)
 
 

@@ -83,6 +83,22 @@ class DisaggregatedDesigns:
         return np.asarray(self.decode.kv_tokens[self.decode_rows])
 
     @cached_property
+    def room_share(self) -> Array:
+        """Share of each class whose prompt a prefill instance can hold and whose whole sequence a decode
+        instance can, (classes, prefill, decode, y, x): one longer is refused, however idle the pools are.
+        """
+        load = self.load
+        low, high = load.low_ratio[:, None, None, None, None], load.high_ratio[:, None, None, None, None]
+        prompt, output = load.input_tokens[:, None, None], load.output_tokens[:, None, None]
+
+        def held(kv_tokens: Array, tokens: Array) -> Array:
+            ratio = kv_tokens.astype(load.weight.dtype) / tokens
+            return np.minimum(np.maximum((ratio - low) / np.maximum(high - low, 1e-6), 0.0), 1.0)
+
+        of_prefill = held(self.prefill.kv_tokens[self.prefill_rows], prompt)
+        return np.asarray(np.minimum(of_prefill, held(self.kv_tokens, prompt + output)))
+
+    @cached_property
     def lone_mean_s(self) -> Array:
         return self.load.over(self.lone_s)
 

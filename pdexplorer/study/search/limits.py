@@ -63,7 +63,14 @@ def disaggregated_limits(score: DisaggregatedScore) -> Mapping[tuple[int, int], 
         step = float(np.broadcast_to(flow.decode.step_s, shape)[p, d, 0, 0])
         first = float(np.broadcast_to(load.over(flow.first_by_class), shape)[p, d, 0, 0])
         every = float(np.broadcast_to(flow.attained, shape)[p, d, 0, 0])
-        found[int(p), int(d)] = _alone(load, every, first, float(later[p, d, 0, 0]), ttft, step)
+        if (
+            float(np.broadcast_to(load.over(designs.room_share), shape)[p, d, 0, 0])
+            < load.percentile_fraction
+        ):
+            limit = words.memory_alone(float(load.context_tokens.item()))
+            found[int(p), int(d)] = Alone(limit, every, np.inf)
+        else:
+            found[int(p), int(d)] = _alone(load, every, first, float(later[p, d, 0, 0]), ttft, step)
     return found
 
 

@@ -53,6 +53,23 @@ def test_both_fleets_hold_the_slo_at_the_load_they_are_shown_at(preset: str, cha
 @pytest.mark.parametrize(
     "changes",
     [
+        {"slo.e2e_s": "9"},
+        {"slo.e2e_s": "20"},
+        {"slo.e2e_s": "12", "slo.ttft_s": "none", "slo.tpot_ms": "none"},
+        {"slo.e2e_s": "12", "network.first_token_from": "prefill"},
+    ],
+)
+def test_a_limit_on_the_whole_request_is_met_by_smaller_batches(changes: dict[str, str]) -> None:
+    """Decode at its largest batch within TPOT alone would leave prefill no way to meet it."""
+    answer = _evaluated("rag_h100", changes)
+    for side in (answer.colocated, answer.disaggregated):
+        assert side.feasible
+        _holds(answer, side)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
         {"workload.rate_per_s": "40", "compare.basis": "fixed_fleets"},
         {"workload.arrivals": "closed_loop", "workload.concurrency": "400", "compare.basis": "fixed_fleets"},
         {"workload.arrivals": "closed_loop", "workload.concurrency": "400", "compare.basis": "equal_gpus"},
@@ -66,6 +83,17 @@ def test_given_fleets_asked_too_much_say_what_they_carry(changes: dict[str, str]
         assert side.infeasible is not None
         assert side.infeasible.limit == "capacity"
     assert answer.verdict.decision == "infeasible"
+
+
+def test_prefill_instances_have_room_for_the_prompts_of_the_load() -> None:
+    """One H100 holds about 9,000 tokens beside a 70B model in fp8, of prompts of 24,000 on average."""
+    answer = _evaluated("long_summaries", {})
+    assert answer.disaggregated.feasible
+    assert answer.disaggregated.design is not None
+    assert answer.disaggregated.design["prefill_tp"] != 1
+    pinned = _evaluated("long_summaries", {"prefill.tp": "1"}).disaggregated
+    assert pinned.infeasible is not None
+    assert pinned.infeasible.limit == "kv_memory"
 
 
 def test_the_least_load_is_served_as_asked_by_the_smallest_fleets() -> None:

@@ -40,7 +40,11 @@ def test_what_can_be_served_at_a_high_load_can_be_at_a_low_one(percentile: str) 
         changes = HEAVY_TAILS | {"slo.percentile": percentile, "workload.rate_per_s": rate}
         answer = _evaluated(Scenario(), changes)
         assert answer.disaggregated.feasible, rate
-        limits = [c.limit for c in answer.candidates if c.limit is not None]
+        # one H100 beside a 70B model in fp8 holds less than the longest of these prompts, at any load
+        roomy = [
+            c for c in answer.candidates if 1 not in (c.design.get("prefill_tp"), c.design.get("decode_tp"))
+        ]
+        limits = [c.limit for c in roomy if c.limit is not None]
         assert not any(limit.limit == "kv_memory" for limit in limits)
 
 
