@@ -1,4 +1,4 @@
-"""Prints the page's script time: `python tests/benchmarks/bench_page.py`. Nothing is asserted.
+"""Prints the page's script time: `python -m tests.benchmarks.bench_page`. Nothing is asserted.
 
 The page runs as Streamlit's AppTest runs it, in this process; the time is `main()` alone, so neither
 AppTest's own work nor the browser's is in it. The processor time of the process that works out maps is
@@ -8,8 +8,9 @@ counted apart; the wall time waits for it, at the end, when everything but the m
 import os
 import statistics
 
-from page_server import cpu_of, tree
 from streamlit.testing.v1 import AppTest
+
+from tests.benchmarks.page_server import cpu_of, tree
 
 TRIES = 15
 

@@ -1,4 +1,4 @@
-"""Prints what visitors wait for: `python tests/benchmarks/bench_visitors.py`. Nothing is asserted.
+"""Prints what visitors wait for: `python -m tests.benchmarks.bench_visitors`. Nothing is asserted.
 
 A fresh server each time, started as `pdexplorer app` starts it. First loads and key presses are timed inside
 Debian's chromium; the twenty visitors speak the page's websocket protocol, so that two cores are not spent on
@@ -12,9 +12,9 @@ import statistics
 import sys
 import time
 
-from page_browser import first_load_s, key_presses_s, opened
-from page_server import Server, cpu_of, served, tree
-from page_visitor import Seen, Visitor, visit
+from tests.benchmarks.page_browser import first_load_s, key_presses_s, opened
+from tests.benchmarks.page_server import Server, cpu_of, served, tree
+from tests.benchmarks.page_visitor import Seen, Visitor, visit
 
 VISITORS, EVERY_S, MINUTE_S = 20, 4.0, 60.0
 PRESSES = 25

@@ -1,4 +1,4 @@
-"""Prints how long the main paths take: `python tests/benchmarks/speed.py`. Nothing is asserted."""
+"""Prints how long the main paths take: `python -m tests.benchmarks.speed`. Nothing is asserted."""
 
 import subprocess
 import sys
