@@ -16,6 +16,7 @@ from pdexplorer.steady.colocated_capacity import (
     colocated_attainment,
     colocated_wait,
     interference,
+    outside_s,
 )
 from pdexplorer.steady.disaggregated import DisaggregatedFlow
 from pdexplorer.steady.load import Load
@@ -36,13 +37,14 @@ def colocated_outcome(
     wait = colocated_wait(designs, flow, count)
     attained = float(colocated_attainment(designs, flow, wait)[0].item())
     rate = fleet.instances * _one(flow.rate_per_s)
+    outside = _one(outside_s(designs, flow, wait))
     spread = _one(spread_batch(load, in_flight, count))
     mean, variance = _interference(designs, flow, wait)
     ceiling = _one(flow.mixed_s) if designs.alone_s is None else np.inf
     latencies = latency_draws(
-        load, flow.service_s[:, 0, 0, 0, 0], _one(wait.after_s), _one(wait.share), _one(wait.mean_s),
-        _one(flow.step_s), mean, variance, _one(flow.slope_s) * spread, ceiling, np.zeros(len(load.weight)),
-        _one(wait.cv2),
+        load, flow.service_s[:, 0, 0, 0, 0], _one(wait.after_s) + outside, _one(wait.share),
+        _one(wait.mean_s), _one(flow.step_s), mean, variance, _one(flow.slope_s) * spread, ceiling,
+        np.zeros(len(load.weight)), _one(wait.cv2),
     )  # fmt: skip
     context = float(load.context_tokens.item())
     shares = {
@@ -62,7 +64,7 @@ def colocated_outcome(
         "mixed_s": _one(flow.mixed_s) + (_one(flow.step_s) if designs.alone_s is not None else 0.0),
         "mixed_step_fraction": mixed_fraction(load, flow),
         "tpot_mean_s": _one(flow.tpot_s),
-        "wait_mean_s": _one(wait.mean_s),
+        "wait_mean_s": _one(wait.mean_s) + outside,
         "service_mean_s": _one(wait.service_mean_s),
         "in_flight": _one(in_flight),
     }

@@ -160,6 +160,16 @@ def colocated_load(designs: ColocatedDesigns, flow: ColocatedFlow, wait: Colocat
     return flow.rate_per_s * (wait.mean_s + wait.after_s + wait.service_mean_s) + flow.in_flight
 
 
+def outside_s(designs: ColocatedDesigns, flow: ColocatedFlow, wait: ColocatedWait) -> Array:
+    """Mean wait of a closed loop's requests for which an instance has no memory: Little's law over those in
+    flight that neither run nor queue. 0 in open loops, whose load is kept within the memory.
+    """
+    if designs.load.concurrency is None:
+        return np.zeros_like(flow.rate_per_s)
+    missing = designs.load.concurrency / wait.instances - colocated_load(designs, flow, wait)
+    return np.asarray(np.maximum(missing, 0.0) / flow.rate_per_s)
+
+
 def colocated_at(designs: ColocatedDesigns, per_instance: Array, instances: Array) -> Array:
     """In flight on one instance of a fleet of that many, where each carries that load; clamps at overload."""
     low, high = in_flight_bounds(designs)

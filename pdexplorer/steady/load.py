@@ -89,6 +89,11 @@ class Load:
         return self.new_tokens + self.past_tokens
 
     @cached_property
+    def waits_freely(self) -> NDArray[np.bool_]:
+        """Where a first token may come at any time: what finds no room waits outside."""
+        return np.asarray((self.ttft_limit_s >= NO_LIMIT_S) & (self.e2e_limit_s >= NO_LIMIT_S))
+
+    @cached_property
     def limits_e2e(self) -> bool:
         """Whether the whole request has a limit anywhere."""
         return bool(np.any(self.e2e_limit_s < NO_LIMIT_S))

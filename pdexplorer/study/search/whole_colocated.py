@@ -54,10 +54,16 @@ def whole_colocated(score: ColocatedScore, basis: Basis, weight: Array, pinned: 
 def one_instance_carries(
     score: ColocatedScore, in_flight: Array | None = None, instances: Array | None = None
 ) -> Array:
-    """In the unit demand comes in, (instances, budgets); instances None: as many as it needs, unrounded."""
+    """In the unit demand comes in, (instances, budgets); instances None: as many as it needs, unrounded. A
+    closed loop without a limit on waiting leaves any number outside.
+    """
     flow = colocated_flow(score.designs, score.in_flight if in_flight is None else in_flight)
     wait = colocated_wait(score.designs, flow, instances)
-    return np.asarray(colocated_load(score.designs, flow, wait))[:, :, 0, 0]
+    load = score.designs.load
+    carried = colocated_load(score.designs, flow, wait)
+    if load.concurrency is not None:
+        carried = np.where(load.waits_freely, np.inf, carried)
+    return np.asarray(carried)[:, :, 0, 0]
 
 
 def in_flight_at(
