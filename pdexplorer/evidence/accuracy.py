@@ -9,7 +9,7 @@ import numpy as np
 
 from pdexplorer.catalog.catalog import Catalog, load_catalog
 from pdexplorer.evidence.cross_validation import cross_validate
-from pdexplorer.evidence.points import RefusedRow, StepPoint, read_rows
+from pdexplorer.evidence.points import RefusedRow, StepPoint, read_rows, time_in
 from pdexplorer.evidence.serving_points import ServingPoint, read_serving
 from pdexplorer.evidence.serving_predict import Served, predict_serving
 from pdexplorer.evidence.steptime import predict_points
@@ -86,6 +86,12 @@ def score_file(
         from pdexplorer.evidence.engine_runs import score_engine_runs
 
         return score_engine_runs(file, catalogue)
+    found = ", ".join(sorted(columns))[:200] or "none"
+    if "model" not in columns or not {"system", "hardware"} & columns:
+        raise ValueError(
+            f"{file.name}: not laid out as what is scored (step_times, mixed_steps, own step points, "
+            f"serving, splitwise_perf_model, vllm_runs); its columns are {found}"
+        )
     return _steps(file, held_out, catalogue)
 
 
@@ -136,6 +142,9 @@ def rows_out(scored: ScoredFile) -> list[dict[str, object]]:
 def _steps(file: Path, held_out: bool, catalog: Catalog) -> ScoredFile:
     found = read_rows(file)
     points = [point for point in found if isinstance(point, StepPoint) and point.measured_ms]
+    for row in found:
+        if isinstance(row, StepPoint) and row.measured_ms == 0.0:
+            time_in(row.row, row.raw, "latency_ms" if row.raw.get("latency_ms") else "measured_ms")
     refused = [row for row in found if isinstance(row, RefusedRow)]
     place = {id(row.raw): number for number, row in enumerate(found)}
     if refused and not points:

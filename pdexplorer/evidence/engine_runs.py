@@ -29,7 +29,9 @@ def _scored(run: VllmRun, catalog: Catalog) -> list[ScoredRow]:
         ScoredRow(
             row,
             {"system": row["hardware"], "model": row["model"]},
-            {TTFT: float(row["ttft_ms"]), TPOT: float(row["tpot_ms"])},
+            # An answer of one token has no time between tokens.
+            {TTFT: float(row["ttft_ms"])}
+            | ({TPOT: float(row["tpot_ms"])} if float(row["output_tokens"]) > 1 else {}),
             {TTFT: _ms(first), TPOT: _ms(token)},
             reason,
             "shipped",

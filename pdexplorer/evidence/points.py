@@ -58,11 +58,18 @@ class StepPoint:
 
 @dataclass(frozen=True, slots=True)
 class RefusedRow:
-    """A row that describes no step this package knows: as read, and why, in one line."""
+    """A row that describes no step this package knows: as read, and why, in one line. unknown: it names what
+    is not in the catalogue; else a cell is broken.
+    """
 
     row: int
     raw: Mapping[str, str]
     reason: str
+    unknown: bool
+
+
+class UnknownNameError(ValueError):
+    """A name that means nothing here: no fault of the file."""
 
 
 def read_points(path: str | Path) -> list[StepPoint]:
@@ -73,6 +80,18 @@ def read_points(path: str | Path) -> list[StepPoint]:
             raise ValueError(f"row {row.row}: {row.reason}")
         points.append(row)
     return points
+
+
+def readable_rows(path: str | Path) -> list[StepPoint | RefusedRow]:
+    """All rows, those among them that name the unknown. ValueError, one line, for a bad file, a broken row,
+    or where no row is known.
+    """
+    rows = read_rows(path)
+    refused = [row for row in rows if isinstance(row, RefusedRow)]
+    for row in refused:
+        if not row.unknown or len(refused) == len(rows):
+            raise ValueError(f"row {row.row}: {row.reason}")
+    return rows
 
 
 def read_rows(path: str | Path) -> list[StepPoint | RefusedRow]:
@@ -86,10 +105,17 @@ def read_rows(path: str | Path) -> list[StepPoint | RefusedRow]:
         reader = csv.DictReader(handle)
         columns = tuple(reader.fieldnames or ())
         _check_columns(file.name, columns)
-        rows = [_point_or_refusal(reader.line_num, row) for row in reader]
+        rows = [point_or_refusal(reader.line_num, row) for row in reader]
     if not rows:
         raise ValueError(f"{file.name} has no rows below its header; expected columns: {_OWN_COLUMNS}")
     return rows
+
+
+def time_in(line: int, row: Mapping[str, str | None], column: str) -> float:
+    """A measured time to compare with: above 0, as `number_in`."""
+    if (value := number_in(line, row, column)) == 0.0:
+        raise ValueError(f"row {line}: {column} = {row[column]!r} must be above 0 to be compared with")
+    return value
 
 
 def number_in(line: int, row: Mapping[str, str | None], column: str) -> float:
@@ -104,20 +130,13 @@ def number_in(line: int, row: Mapping[str, str | None], column: str) -> float:
     return value
 
 
-def parse_point(number: int, raw: Mapping[str, str | None]) -> StepPoint:
-    """One row; `number` is its line in the file. ValueError names row, key, value and what is allowed."""
-    point = _point_or_refusal(number, raw)
-    if isinstance(point, RefusedRow):
-        raise ValueError(f"row {number}: {point.reason}")
-    return point
-
-
-def _point_or_refusal(number: int, raw: Mapping[str, str | None]) -> StepPoint | RefusedRow:
+def point_or_refusal(number: int, raw: Mapping[str, str | None]) -> StepPoint | RefusedRow:
+    """One row; `number` is its line in the file."""
     cells = {key: (value or "").strip() for key, value in raw.items() if isinstance(key, str)}
     try:
         return _parse(number, cells)
     except ValueError as error:
-        return RefusedRow(number, cells, str(error))
+        return RefusedRow(number, cells, str(error), isinstance(error, UnknownNameError))
 
 
 def _check_columns(name: str, columns: tuple[str, ...]) -> None:
@@ -165,7 +184,7 @@ def _named(key: str, value: str, resolve: Callable[[str], _Named]) -> _Named:
     try:
         return resolve(value)
     except ValueError as error:
-        raise ValueError(f"{key} = {value!r}: {error}") from None
+        raise UnknownNameError(f"{key} = {value!r}: {error}") from None
 
 
 def _weight_format(cells: Mapping[str, str], named: str | None) -> str:
@@ -176,7 +195,7 @@ def _weight_format(cells: Mapping[str, str], named: str | None) -> str:
         given = "mxfp4" if experts == "mxfp4" else cells["gemm_quant"]
     resolved = resolve_or_none(given or "") if given else (named or "bf16")
     if resolved not in weight_formats():
-        raise ValueError(f"weight_format = {given!r} is not one of {', '.join(weight_formats())}")
+        raise UnknownNameError(f"weight_format = {given!r} is not one of {', '.join(weight_formats())}")
     return str(resolved)
 
 
@@ -184,7 +203,7 @@ def _kv_format(cells: Mapping[str, str]) -> str:
     given = cells.get("kv_format") or cells.get("kv_quant") or "bf16"
     resolved = resolve_or_none(given)
     if resolved not in ("bf16", "fp8"):
-        raise ValueError(f"kv_format = {given!r} is not one of bf16, fp8")
+        raise UnknownNameError(f"kv_format = {given!r} is not one of bf16, fp8")
     return resolved
 
 

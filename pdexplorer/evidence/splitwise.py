@@ -5,7 +5,7 @@ from pathlib import Path
 
 from pdexplorer.catalog.catalog import Catalog
 from pdexplorer.evidence.accuracy import TPOT, TTFT, ScoredFile, ScoredRow
-from pdexplorer.evidence.points import number_in, parse_point
+from pdexplorer.evidence.points import RefusedRow, StepPoint, number_in, point_or_refusal, time_in
 from pdexplorer.evidence.steptime import predict_points
 
 _DERIVED = "h100-80gb-pcap"
@@ -37,7 +37,7 @@ def _row(number: int, raw: dict[str, str], catalog: Catalog) -> ScoredRow:
         "tp": raw["tensor_parallel"],
         "batch": raw["batch_size"],
     }
-    measured = {TTFT: number_in(number, raw, "prompt_time"), TPOT: number_in(number, raw, "token_time")}
+    measured = {TTFT: time_in(number, raw, "prompt_time"), TPOT: time_in(number, raw, "token_time")}
     common = {
         "engine": "vllm_2023",
         "system": raw["hardware"].removesuffix("-pcap"),
@@ -46,10 +46,16 @@ def _row(number: int, raw: dict[str, str], catalog: Catalog) -> ScoredRow:
         "batch": raw["batch_size"],
     }
     context = number_in(number, raw, "prompt_size") + number_in(number, raw, "token_size") / 2
-    points = [
-        parse_point(number, {**common, "phase": "prefill", "new_tokens": raw["prompt_size"]}),
-        parse_point(number, {**common, "phase": "decode", "context_tokens": str(context)}),
+    found = [
+        point_or_refusal(number, {**common, "phase": "prefill", "new_tokens": raw["prompt_size"]}),
+        point_or_refusal(number, {**common, "phase": "decode", "context_tokens": str(context)}),
     ]
+    refused = next((point for point in found if isinstance(point, RefusedRow)), None)
+    if refused is not None:
+        if not refused.unknown:
+            raise ValueError(f"row {number}: {refused.reason}")
+        return ScoredRow(raw, labels, measured, {TTFT: None, TPOT: None}, refused.reason, "not read")
+    points = [point for point in found if isinstance(point, StepPoint)]
     (first, why), (token, _) = predict_points(points, catalog, overhead="engine")
     suspect = labels["tp"] == "2" and labels["batch"] == "64"
     split = "derived by its authors" if raw["hardware"] == _DERIVED else "shipped"

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from pdexplorer.catalog.catalog import Catalog, load_catalog
-from pdexplorer.evidence.points import StepPoint, read_points
+from pdexplorer.evidence.points import RefusedRow, StepPoint, readable_rows
 from pdexplorer.infeasible import Infeasible
 from pdexplorer.physics.instance import Instance, Parallelism, build_instance
 from pdexplorer.physics.step import step_parts_s, step_time_s
@@ -21,13 +21,16 @@ def predict_file(
     """Rows of a points file with `predicted_ms`, `overhead` and, where nothing can be predicted, `reason`.
 
     overhead: none = kernels only, engine = plus the engine profile's host time. out: also write them as CSV.
-    ValueError, one line, for a bad file, row or option.
+    A row that names an unknown model, system or engine is one of those. ValueError, one line, for a bad file,
+    row or option.
     """
-    points = read_points(path)
-    rows = [
-        {**point.raw, "predicted_ms": predicted, "overhead": overhead, "reason": reason}
-        for point, (predicted, reason) in zip(points, predict_points(points, overhead=overhead), strict=True)
-    ]
+    found = readable_rows(path)
+    points = [row for row in found if isinstance(row, StepPoint)]
+    answers = iter(predict_points(points, overhead=overhead))
+    rows: list[dict[str, Any]] = []
+    for row in found:
+        predicted, reason = (None, row.reason) if isinstance(row, RefusedRow) else next(answers)
+        rows.append({**row.raw, "predicted_ms": predicted, "overhead": overhead, "reason": reason})
     if out is not None:
         write_rows(rows, out)
     return rows

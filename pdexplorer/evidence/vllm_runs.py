@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from pdexplorer.catalog.aliases import resolve_accelerator, resolve_model
 from pdexplorer.catalog.catalog import Catalog, load_catalog
-from pdexplorer.evidence.points import number_in
+from pdexplorer.evidence.points import number_in, time_in
 from pdexplorer.infeasible import Infeasible
 from pdexplorer.physics.fleet import ColocatedFleet
 from pdexplorer.physics.instance import Instance, Parallelism, build_instance
@@ -46,7 +46,8 @@ _COLUMNS = (*_SETTINGS[:2], *_NUMBERS)
 @dataclass(frozen=True, eq=False)
 class VllmRun:
     """One measured run, in order of arrival; rows as read. ttft_s counts from arrival: the file counts from
-    when the engine queued the request, up to a step later.
+    when the engine queued the request, up to a step later. problem: a name nobody knows, which stands as
+    written.
     """
 
     rows: tuple[Mapping[str, str], ...]
@@ -59,6 +60,7 @@ class VllmRun:
     requests: Requests
     ttft_s: Floats
     tpot_s: Floats
+    problem: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +113,8 @@ def read_vllm_runs(path: Path) -> tuple[VllmRun, ...]:
     for line, row in enumerate(rows, start=2):
         for name in _NUMBERS:
             number_in(line, row, name)
+        for name in ("ttft_ms", "tpot_ms") if float(row["output_tokens"]) > 1 else ("ttft_ms",):
+            time_in(line, row, name)
     runs: dict[tuple[str, ...], list[dict[str, str]]] = {}
     for row in rows:
         runs.setdefault(tuple(row[name] for name in _SETTINGS), []).append(row)
@@ -119,6 +123,8 @@ def read_vllm_runs(path: Path) -> tuple[VllmRun, ...]:
 
 def run_instance(run: VllmRun, catalog: Catalog | None = None) -> Instance:
     """The run's instance before any fit: kernels as in serving. ValueError where it cannot run."""
+    if run.problem:
+        raise ValueError(run.problem)
     catalogue = catalog or load_catalog()
     instance = build_instance(
         catalogue.accelerators[run.accelerator],
@@ -259,19 +265,29 @@ def _run(rows: Sequence[Mapping[str, str]]) -> VllmRun:
         block_hashes=own_blocks,
         block_tokens=BLOCK_TOKENS,
     )
-    model, weight_format = resolve_model(first["model"])
+    model, weight_format, accelerator, problem = _names(first)
     return VllmRun(
         rows=tuple(rows),
         model=model,
-        weight_format=weight_format or "bf16",
-        accelerator=resolve_accelerator(first["hardware"]),
+        weight_format=weight_format,
+        accelerator=accelerator,
         tp=int(first["tp"]),
         max_batch=int(first["max_num_seqs"]),
         chunk_tokens=int(first["max_num_batched_tokens"]),
         requests=requests,
         ttft_s=_floats(rows, "queued_s") - arrival_s + 1e-3 * _floats(rows, "ttft_ms"),
         tpot_s=1e-3 * _floats(rows, "tpot_ms"),
+        problem=problem,
     )
+
+
+def _names(row: Mapping[str, str]) -> tuple[str, str, str, str]:
+    """(model, weight format, accelerator, ""), or as written with what is unknown."""
+    try:
+        model, weight_format = resolve_model(row["model"])
+        return model, weight_format or "bf16", resolve_accelerator(row["hardware"]), ""
+    except ValueError as error:
+        return row["model"], "", row["hardware"], str(error)
 
 
 def _floats(rows: Sequence[Mapping[str, str]], column: str) -> Floats:

@@ -96,6 +96,52 @@ def test_a_number_that_is_none_is_told_by_row_and_column(
         score_file(broken)
 
 
+@pytest.mark.parametrize(
+    ("file", "column"),
+    [
+        ("splitwise_perf_model.csv", "token_time"),
+        ("vllm_runs.csv", "tpot_ms"),
+        ("step_times.csv", "latency_ms"),
+    ],
+)
+def test_nothing_is_compared_with_a_measured_time_of_0(file: str, column: str, tmp_path: Path) -> None:
+    with (REFERENCE / file).open(newline="", encoding="utf-8") as handle:
+        rows = list(csv.DictReader(handle))[:3]
+    rows[1][column] = "0"
+    broken = tmp_path / file
+    with broken.open("w", newline="", encoding="utf-8") as handle:
+        writer = csv.DictWriter(handle, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+    with pytest.raises(ValueError, match=rf"^row 3: {column} = '0' must be above 0"):
+        score_file(broken)
+
+
+def test_a_layout_that_is_not_scored_is_called_so(tmp_path: Path) -> None:
+    file = tmp_path / "all_reduces.csv"
+    file.write_text("system,gpus,bytes,latency_ms\nh100_sxm,8,1024,0.02\n")
+    with pytest.raises(ValueError, match=r"^all_reduces.csv: not laid out as what is scored .* bytes, gpus"):
+        score_file(file)
+
+
+@pytest.mark.parametrize("file", ["splitwise_perf_model.csv", "vllm_runs.csv"])
+def test_hardware_nobody_knows_leaves_its_row_unanswered(file: str, tmp_path: Path) -> None:
+    with (REFERENCE / file).open(newline="", encoding="utf-8") as handle:
+        rows = list(csv.DictReader(handle))[:3]
+    rows[1]["hardware"] = "abacus-9"
+    strange = tmp_path / file
+    with strange.open("w", newline="", encoding="utf-8") as handle:
+        writer = csv.DictWriter(handle, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+    scored = score_file(strange)
+    assert len(scored.rows) == 3
+    for row in scored.rows:
+        unknown = row.raw["hardware"] == "abacus-9"
+        assert all((value is None) == unknown for value in row.predicted_ms.values())
+        assert ("abacus-9" in row.reason) == unknown
+
+
 def test_catalog_fit_writes_what_the_catalogue_reads(tmp_path: Path) -> None:
     from pdexplorer.catalog.efficiency import parse_efficiencies
 

@@ -49,6 +49,20 @@ def test_what_cannot_be_predicted_says_why(tmp_path: Path) -> None:
     assert "no published figure for ascend_910b" in row["reason"]
 
 
+def test_a_row_that_names_the_unknown_leaves_the_others_predicted(tmp_path: Path) -> None:
+    file, out = tmp_path / "points.csv", tmp_path / "out.csv"
+    lines = ["system,model,engine,phase,context_tokens", "h100_sxm,llama_3_1_8b,vllm,decode,100"]
+    strange = [lines[1].replace(name, "nobody") for name in ("h100_sxm", "llama_3_1_8b", "vllm")]
+    file.write_text("\n".join([*lines, *strange, lines[1]]))
+    rows = predict_file(file, out=out)
+    assert [bool(row["predicted_ms"]) for row in rows] == [True, False, False, False, True]
+    assert all("nobody" in row["reason"] for row in rows[1:4])
+    assert [row["predicted_ms"] for row in csv.DictReader(out.open())][1:4] == ["", "", ""]
+    file.write_text("\n".join([lines[0], *strange]))
+    with pytest.raises(ValueError, match=r"^row 2: system = 'nobody'"):
+        predict_file(file)
+
+
 def test_an_unknown_overhead_is_refused() -> None:
     with pytest.raises(ValueError, match="none, engine"):
         predict_file(REFERENCE / "step_times.csv", overhead="all")  # type: ignore[arg-type]
