@@ -116,7 +116,8 @@ class Engine(Block):
         8192,
         ge=16,
         le=1_000_000,
-        description="Most prompt tokens a prefill-pool instance computes in one step.",
+        description="Most prompt tokens a prefill-pool instance computes in one step; a longer prompt runs "
+        "whole, in a step of its own.",
     )
 
 

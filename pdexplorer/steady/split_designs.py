@@ -14,6 +14,8 @@ from pdexplorer.steady.table import Rows, StepTable
 Array = NDArray[np.float64]
 
 _LONGEST = 0.743
+_FULL_STEP_TOKENS = 65_536
+"""A step of more is no cheaper a token: what is fixed of it is spread thin long before."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,22 +155,27 @@ def disaggregated_designs(
     # Prompts that fill a step together, each on an attention rank of its own while there are enough.
     variance = np.maximum(load.second(load.new_tokens) - new * new, 0.0)
     deviation = np.sqrt(variance)
-    # Only whole prompts fit: the last one's room stays empty, half of it where lengths vary little.
-    fit = prefill_batch_tokens / new - 0.5 * np.maximum(1.0 - variance / (new * new), 0.0)
-    fit = np.where(variance < 1e-3 * new * new, np.floor(prefill_batch_tokens / new), fit)
-    prompts = np.maximum(fit, 1.0)
+
+    def prompts_in(tokens: float) -> Array:
+        # Only whole prompts fit: the last one's room stays empty, half of it where lengths vary little.
+        fit = tokens / new - 0.5 * np.maximum(1.0 - variance / (new * new), 0.0)
+        fit = np.where(variance < 1e-3 * new * new, np.floor(tokens / new), fit)
+        return np.asarray(np.maximum(fit, 1.0))
+
+    full_tokens = min(prefill_batch_tokens, _FULL_STEP_TOKENS)
+    prompts = prompts_in(full_tokens)
     # The longest of m prompts is about 0.74 · ln m standard deviations above their mean.
     ranks = prefill.ranks[prefill_rows]
     longest = new + deviation * _LONGEST * np.log(np.minimum(prompts, ranks))
-    each = np.maximum(np.minimum(longest, prefill_batch_tokens), prefill_batch_tokens / ranks)
+    each = np.maximum(np.minimum(longest, full_tokens), full_tokens / ranks)
     together = np.maximum(prompts * new / each, 1.0)
     full = prefill.few_prompts_s(each, middle - 0.5 * each, together, prefill_rows) / prompts
-    full = np.where(new >= prefill_batch_tokens, mean_lone, full)
+    full = np.where(new >= full_tokens, mean_lone, full)
     held = prefill.held_share[prefill_rows]
     return DisaggregatedDesigns(
         load, prefill, decode, prefill_rows, decode_rows, decode_grid(decode, load, decode_rows), wire,
         max_batch, first_token_from_decode, lone, held,
-        np.minimum(full, mean_lone) * held, np.broadcast_to(prompts, full.shape),
+        np.minimum(full, mean_lone) * held, np.broadcast_to(prompts_in(prefill_batch_tokens), full.shape),
     )  # fmt: skip
 
 

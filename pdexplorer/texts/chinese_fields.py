@@ -173,7 +173,7 @@ HELP: Mapping[str, str] = {
     "引擎)。",
     "engine.kv_block_tokens": "一个 KV 块的 token 数。",
     "engine.memory_fraction": "引擎可使用的显存比例。",
-    "engine.prefill_batch_tokens": "Prefill 实例单步最多计算的提示词 token 数。",
+    "engine.prefill_batch_tokens": "Prefill 实例单步最多计算的提示词 token 数；更长的提示词独占一步。",
     "routing.policy": "请求如何分配到实例。",
     "routing.local_threshold_tokens": "混合路由：未命中 token 少于此值的提示词在 Decode 侧预填充。0 为关闭。",
     "routing.overhead_ms": "每个请求每跳增加的路由耗时。",

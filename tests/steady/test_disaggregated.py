@@ -56,6 +56,13 @@ def test_short_prompts_share_steps() -> None:
     assert shared.full_s.item() < 0.75 * alone.full_s.item()
 
 
+def test_a_step_as_large_as_may_be_asked_costs_no_less_than_its_tokens() -> None:
+    usual = _designs(input_tokens=8000, batch_tokens=65_536.0)
+    huge = _designs(input_tokens=8000, batch_tokens=1_000_000.0)
+    assert usual.full_s.item() >= huge.full_s.item() >= 8000 * PER_TOKEN_S
+    assert huge.most_prompts.item() == 125
+
+
 def test_overlap_hides_the_transfer_and_a_slow_link_shows() -> None:
     streamed, whole = _designs(), _designs(overlap=False)
     slow = _designs(5e8)
