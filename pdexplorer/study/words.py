@@ -100,6 +100,14 @@ def memory_alone(context_tokens: float) -> Infeasible:
     )
 
 
+def link_alone(context_tokens: float) -> Infeasible:
+    return Infeasible(
+        "link",
+        f"the link moves the KV of requests of {number(context_tokens)} tokens too slowly to hold the limits "
+        "beside a decode pool at work; over a faster one it would do",
+    )
+
+
 def too_few(carried: float, demand: float, count: float, closed: bool) -> Infeasible:
     unit = "requests in flight" if closed else "requests/s"
     return Infeasible(
@@ -111,8 +119,12 @@ def too_few(carried: float, demand: float, count: float, closed: bool) -> Infeas
 
 
 def budget_too_small(budget: float, per_dollar: bool, pools: bool = True) -> Infeasible:
-    what = f"{number(budget)} USD an hour" if per_dollar else f"{number(budget)} GPUs"
-    return Infeasible("budget", f"{what} does not pay for one instance{' of each pool' if pools else ''}")
+    what = (
+        f"{number(budget)} USD an hour does not pay for"
+        if per_dollar
+        else f"{number(budget)} GPUs are too few for"
+    )
+    return Infeasible("budget", f"{what} one instance{' of each pool' if pools else ''}")
 
 
 def pool_too_few(pool: str, carried: float, demand: float, count: float) -> Infeasible:

@@ -19,6 +19,10 @@ PATTERNS: Mapping[str, str] = {
     r"helps": (r"单个请求就超过上限 \1(P\2)：加实例也无济于事"),
     r"the KV cache has no room for requests of ([\d.,]+) tokens beside the weights, or the link cannot carry "
     r"them": r"除去权重后，KV 缓存放不下 \1 token 的请求，或链路传不动",
+    r"the link moves the KV of requests of ([\d.,]+) tokens too slowly to hold the limits beside a decode "
+    r"pool at work; over a faster one it would do": (
+        r"链路传输 \1 token 请求的 KV 太慢，在 Decode 池运行时达不到要求；换更快的链路即可"
+    ),
     r"([\d.,]+) instances? carry ([\d.,]+) requests/s within the limits, not the ([\d.,]+) asked": (
         r"\1 个实例在要求内只能承载 \2 req/s，达不到 \3 req/s"
     ),
@@ -41,12 +45,12 @@ PATTERNS: Mapping[str, str] = {
         r"逐个请求时，\1 满足 TTFT、\2 满足 TPOT，但两者都满足的只有 \3，达不到 \4：加实例也无济于事"
     ),
     r"\$?([\d.,]+)(?: USD)? an hour does not pay for one instance": r"每小时 \1 USD 不够买一个实例",
-    r"([\d.,]+) GPUs does not pay for one instance": r"\1 张卡不够放一个实例",
+    r"([\d.,]+) GPUs are too few for one instance": r"\1 张卡不够放一个实例",
     r"\$?([\d.,]+)(?: USD)? an hour does not pay for one instance of each pool": (
         r"每小时 \1 USD 不够两个池各买一个实例"
     ),
-    r"([\d.,]+) GPUs does not pay for one instance of each pool": r"\1 张卡不够两个池各放一个实例",
-    r"no published figure for (\S+) (\S+); set \S+ yourself": r"\1 的 \2 没有公开数据，请自行填写",
+    r"([\d.,]+) GPUs are too few for one instance of each pool": r"\1 张卡不够两个池各放一个实例",
+    r"no published figure for (\S+) (.+); set .+ yourself": r"\1 的 \2 没有公开数据，请自行填写",
     r"(\S+) has no units for (\S+): its weights compute in bf16": r"\1 没有 \2 计算单元：权重以 bf16 计算",
     r"tp = (\d+) does not divide the (\d+) attention heads of (.+)": r"tp = \1 不能整除 \3 的 \2 个注意力头",
     r"pp = (\d+) exceeds the (\d+) layers of (.+)": r"pp = \1 超过 \3 的 \2 层",

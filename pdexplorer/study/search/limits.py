@@ -1,7 +1,7 @@
 """Why a design cannot hold the limits even almost idle: the limit, and the number that breaks it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,12 +9,15 @@ from numpy.typing import NDArray
 from pdexplorer.infeasible import Infeasible
 from pdexplorer.steady.colocated import colocated_flow
 from pdexplorer.steady.colocated_capacity import colocated_attainment, colocated_wait, in_flight_bounds
-from pdexplorer.steady.disaggregated import almost_idle, decode_tpot
+from pdexplorer.steady.disaggregated import almost_idle, decode_tpot, prefill_bounds, prefill_score
 from pdexplorer.steady.load import NO_LIMIT_S, Load
 from pdexplorer.study import words
 from pdexplorer.study.search.score import ColocatedScore, DisaggregatedScore
 
 Array = NDArray[np.float64]
+
+_AT_ONCE = 1e6
+"""Times as fast: a link that costs no time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +59,7 @@ def disaggregated_limits(score: DisaggregatedScore) -> Mapping[tuple[int, int], 
     flow = almost_idle(designs)
     weight = load.weight[:, None, None, None, None]
     later = np.broadcast_to((weight * decode_tpot(designs, flow.decode, 0.0)).sum(axis=0), shape)
+    slow = _link_stops(score)
     found = {}
     for p, d in zip(*np.nonzero(~score.fits[:, :, 0, 0]), strict=True):
         service = np.broadcast_to(flow.service_s, (len(load.weight), *shape))[:, p, d, 0, 0]
@@ -69,9 +73,33 @@ def disaggregated_limits(score: DisaggregatedScore) -> Mapping[tuple[int, int], 
         ):
             limit = words.memory_alone(float(load.context_tokens.item()))
             found[int(p), int(d)] = Alone(limit, every, np.inf)
+        elif slow[p, d] and every >= load.percentile_fraction:
+            limit = words.link_alone(float(load.context_tokens.item()))
+            found[int(p), int(d)] = Alone(limit, every, 0.0)
         else:
             found[int(p), int(d)] = _alone(load, every, first, float(later[p, d, 0, 0]), ttft, step)
     return found
+
+
+def _link_stops(score: DisaggregatedScore) -> NDArray[np.bool_]:
+    """Pairs (prefill, decode) whose decode pool holds by itself, and whose prefill pool would beside it if
+    moving KV took no time.
+    """
+    designs = score.designs
+    wire = designs.wire
+    free = replace(
+        designs,
+        wire=replace(
+            wire,
+            egress_byte_per_s=_AT_ONCE * wire.egress_byte_per_s,
+            ingress_byte_per_s=_AT_ONCE * wire.ingress_byte_per_s,
+            latency_s=0.0 * wire.latency_s,
+            fabric_fraction=1.0,
+        ),
+    )
+    lowest, _ = prefill_bounds(designs)
+    holds = prefill_score(free, lowest, score.decode, None) >= 0.0
+    return np.asarray((holds & score.decode_fits & ~score.fits)[:, :, 0, 0])
 
 
 def closest(limits: Mapping[tuple[int, int], Alone]) -> Infeasible | None:

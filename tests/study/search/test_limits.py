@@ -17,6 +17,31 @@ def test_a_figure_that_blocks_larger_instances_comes_before_what_does_not_fit_on
         assert "overrides.ascend_910b.scale_up_gb_per_s_per_direction" in side.infeasible.text
 
 
+def test_where_only_the_link_is_too_slow_the_link_is_named() -> None:
+    base = load_presets()["rag_h100"].scenario
+    answer = _evaluated(base, {"network.oversubscription_ratio": "32"})
+    assert answer.disaggregated.infeasible is not None
+    assert answer.disaggregated.infeasible.limit == "link"
+    assert _evaluated(base, {"network.oversubscription_ratio": "1"}).disaggregated.feasible
+
+
+@pytest.mark.filterwarnings("error")
+def test_the_largest_prefill_batch_serves_as_a_large_one_does() -> None:
+    base = load_presets()["rag_h100"].scenario
+    large, largest = (
+        _evaluated(base, {"engine.prefill_batch_tokens": tokens}) for tokens in ("65536", "1000000")
+    )
+    assert largest.disaggregated.feasible
+    assert largest.verdict.ratio == pytest.approx(large.verdict.ratio, rel=0.1)
+
+
+def test_too_few_gpus_are_told_in_words_that_fit_their_number() -> None:
+    base = load_presets()["rag_h100"].scenario
+    answer = _evaluated(base, {"compare.basis": "equal_gpus", "compare.gpus": "2"})
+    assert answer.disaggregated.infeasible is not None
+    assert answer.disaggregated.infeasible.text == "2 GPUs are too few for one instance of each pool"
+
+
 HEAVY_TAILS = {
     "model.name": "llama_3_1_70b",
     "prefill.weight_format": "fp8",
