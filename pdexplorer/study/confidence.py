@@ -12,10 +12,10 @@ from pdexplorer.steady.load import load_of
 from pdexplorer.study import words
 from pdexplorer.study.compare import Evaluation, priced
 from pdexplorer.study.drawn_ratios import drawn_costs
-from pdexplorer.study.search.basis import basis_of
+from pdexplorer.study.search.basis import Basis, basis_of
 from pdexplorer.study.search.score import score_colocated, score_disaggregated
 from pdexplorer.study.search.space import Space, design_space
-from pdexplorer.study.search.space_of import close_to_best
+from pdexplorer.study.search.space_of import close_to_best, space_of
 from pdexplorer.study.search.spread import draw_factors, spreads
 from pdexplorer.verdict import Verdict, band_of
 
@@ -41,8 +41,9 @@ class Confidence:
 
 
 def confidence_of(evaluation: Evaluation, catalog: Catalog | None = None) -> Confidence | None:
-    """Drawn as the scenario's confidence.* say; None where nothing in play has a spread. The same seed gives
-    the same draws, for any scenario.
+    """Drawn as the scenario's confidence.* say; None where nothing in play has a spread, or where the search
+    over draws does not come to the verdict even without a change: its shares would be of another question.
+    The same seed gives the same draws, for any scenario.
     """
     scenario = evaluation.scenario
     catalog = (catalog or load_catalog()).with_overrides(scenario.overrides)
@@ -83,16 +84,23 @@ def _confidence(evaluation: Evaluation, space: Space) -> Confidence | None:
         space.scenario, priced(space), demand.rate_per_s if demand.concurrency is None else demand.concurrency
     )
     verdict, rule = evaluation.verdict, space.scenario.verdict
-    whole = verdict.decided_by == "cost_ratio" and not basis.closed
-    costs = drawn_costs(_near(space), basis, factors, whole)
+    whole = verdict.decided_by in ("cost_ratio", "goodput_ratio", "feasibility") and not (
+        basis.closed or basis.offline
+    )
+    # A small budget leaves room for few whole instances: what is best unrounded says little there.
+    tried = _affordable(space, basis) if whole and basis.grows else _near(space)
+    costs = drawn_costs(tried, basis, factors, whole)
     with np.errstate(invalid="ignore"):
         ratio = costs.colocated / costs.disaggregated
-    ratio = ratio[1:] * _anchor(verdict.ratio, float(ratio[0]))
-    cannot = np.isinf(costs.colocated[1:]) & np.isinf(costs.disaggregated[1:])
-    counts = Counter(
+    ratio = ratio * _anchor(verdict.ratio, float(ratio[0]))
+    cannot = np.isinf(costs.colocated) & np.isinf(costs.disaggregated)
+    undrawn, *decisions = (
         "infeasible" if neither else _decision(rule, verdict, float(each))
         for neither, each in zip(cannot, ratio, strict=True)
     )
+    if undrawn != verdict.decision:
+        return None
+    ratio, counts = ratio[1:], Counter(decisions)
     agreeing = counts[verdict.decision] / draws
     able = ratio[np.isfinite(ratio) & (ratio > 0.0)]
     low = high = None
@@ -114,6 +122,16 @@ def _decision(rule: VerdictRule, verdict: Verdict, ratio: float) -> str:
     """As verdict.decide; the vetoes are those of the estimate."""
     band = band_of(rule, ratio)
     return "benchmark_first" if band == "disaggregate" and verdict.vetoes and np.isfinite(ratio) else band
+
+
+def _affordable(space: Space, basis: Basis) -> Space:
+    """Without instances that a budget of GPUs does not hold, unless that leaves a role empty."""
+    if not basis.grows or basis.per_dollar:
+        return space
+    roles = [
+        [i for i in role if i.gpus <= basis.budget] for role in (space.colocated, space.prefill, space.decode)
+    ]
+    return space_of(space, *roles) if all(roles) else space
 
 
 def _near(space: Space) -> Space:

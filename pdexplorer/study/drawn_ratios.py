@@ -41,7 +41,9 @@ class Costs:
 
 
 def drawn_costs(space: Space, basis: Basis, draws: Sequence[Mapping[Key, float]], whole: bool) -> Costs:
-    """whole: in whole instances for the demand; else per unit of rate, at unrounded scale."""
+    """whole: in whole instances, for the demand or, per unit of rate, for the budget; else per unit of rate,
+    at unrounded scale.
+    """
     parts = [
         _together(space, basis, draws[at : at + _TOGETHER], whole) for at in range(0, len(draws), _TOGETHER)
     ]
@@ -81,8 +83,10 @@ def _many(space: Space, draws: Sequence[Mapping[Key, float]]) -> Space:
 def _colocated(space: Space, score: ColocatedScore, basis: Basis, draws: int, whole: bool) -> Array:
     weight = instance_weights(space, space.colocated, basis.per_dollar)[:, None]
     if whole:
-        count, _ = basis.instances(one_instance_carries(score), weight, space.scenario.colocated.instances)
-        cost = count * weight
+        count, carried = basis.instances(
+            one_instance_carries(score), weight, space.scenario.colocated.instances
+        )
+        cost = _per_rate(carried) if basis.grows else count * weight
     else:
         cost = weight / score.rate_per_s[:, :, 0, 0]
     cost = np.where(score.fits[:, :, 0, 0], cost, np.inf)
@@ -99,6 +103,18 @@ def _split(
         d = instance_weights(space, space.decode, per) + network_weights(space, space.decode, per)
         one_p = score.prefill_rate_per_s[:, :, 0, 0]
         one_d = np.broadcast_to(score.decode.rate_per_s, score.fits.shape)[:, :, 0, 0]
+        if basis.grows:
+            fits = score.fits[:, :, 0, 0]
+            carried = _most_carried(
+                one_p,
+                one_d,
+                p[:, None],
+                d[None, :],
+                scenario.prefill.instances,
+                scenario.decode.instances,
+                basis.budget,
+            )
+            return _own_draws(space, np.where(fits, _per_rate(carried), np.inf), draws)
         demand = float(load.rate_per_s.item()) * (1.0 - 1e-9)
         n_p = np.maximum(np.ceil(demand / one_p), 1.0) if (n := scenario.prefill.instances) is None else n
         n_d = np.maximum(np.ceil(demand / one_d), 1.0) if (m := scenario.decode.instances) is None else m
@@ -106,5 +122,40 @@ def _split(
         cost = np.where(able, n_p * p[:, None] + n_d * d[None, :], np.inf)
     else:
         cost = disaggregated_costs(space, score, per)[:, :, 0, 0]
+    return _own_draws(space, cost, draws)
+
+
+def _own_draws(space: Space, cost: Array, draws: int) -> Array:
+    """The best pair of each draw: both pools of the same one."""
     blocks = cost.reshape(draws, len(space.prefill) // draws, draws, len(space.decode) // draws)
     return np.array([blocks[k, :, k].min() for k in range(draws)])
+
+
+def _per_rate(carried: Array) -> Array:
+    """Of a budget that is spent either way: less is better."""
+    return np.where(carried > 0.0, 1.0 / np.maximum(carried, 1e-12), np.inf)
+
+
+def _most_carried(
+    one_p: Array, one_d: Array, p: Array, d: Array, n_p: int | None, n_d: int | None, budget: float
+) -> Array:
+    """What the whole pools carry that a budget holds at most, (prefill, decode); 0 where it holds none.
+    one_p, one_d: what one instance carries; p, d: what it costs; n_p, n_d: numbers that are given.
+    """
+
+    def left(count: Array | float, own: Array, other: Array) -> Array:
+        return np.asarray(np.maximum(np.floor((budget - count * own) / other + 1e-9), 0.0))
+
+    if n_p is not None or n_d is not None:
+        prefill = left(float(n_d or 0), d, p) if n_p is None else np.full(one_p.shape, float(n_p))
+        decode = left(float(n_p or 0), p, d) if n_d is None else np.full(one_p.shape, float(n_d))
+        return np.asarray(np.minimum(prefill * one_p, decode * one_d))
+    most = left(1.0, d, p)
+    # More prefill carries more until what is left for decode carries less: the best is on either side.
+    few, many = np.ones_like(most), np.maximum(most, 1.0)
+    for _ in range(int(np.ceil(np.log2(many.max()))) + 1):
+        middle = np.floor((few + many) / 2.0)
+        more = middle * one_p <= left(middle, p, d) * one_d
+        few, many = np.where(more, middle, few), np.where(more, many, middle)
+    best = np.maximum(*(np.minimum(n * one_p, left(n, p, d) * one_d) for n in (few, many)))
+    return np.where(most >= 1.0, best, 0.0)

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 
 from pdexplorer.catalog import efficiency
@@ -13,6 +14,7 @@ from pdexplorer.scenario.scenario import Scenario
 from pdexplorer.scenario.study_block import ConfidenceRule
 from pdexplorer.study.compare import evaluate
 from pdexplorer.study.confidence import Confidence, confidence_of, with_confidence
+from pdexplorer.study.drawn_ratios import _most_carried
 from pdexplorer.study.search.spread import slower
 
 SCENARIO = Scenario.model_validate(
@@ -89,6 +91,46 @@ def test_an_interval_on_both_sides_of_the_line_says_benchmark_first(monkeypatch:
     assert found.gain_low < line <= found.gain_high  # type: ignore[operator]
     assert found.undecided == (found.agreeing < 0.8)
     assert ("cannot decide" in found.text) == found.undecided
+
+
+def test_a_small_box_is_judged_in_whole_instances_by_the_draws_too() -> None:
+    """Unrounded, splitting would pay about twice over; of two or four GPUs there are no such pools."""
+    for gpus, decided_by in ((2, "feasibility"), (4, "goodput_ratio")):
+        compare = {"basis": "equal_gpus", "gpus": gpus}
+        scenario = Scenario.model_validate(
+            {
+                "model": {"name": "llama_3_1_70b", "weight_format": "fp8"},
+                "workload": {"input_tokens": 8000, "output_tokens": 300, "rate_per_s": 8},
+                "slo": {"ttft_s": 2, "tpot_ms": 25},
+                "compare": compare,
+            }
+        )
+        evaluation = evaluate(scenario, with_break_even=False)
+        assert (evaluation.verdict.decision, evaluation.verdict.decided_by) == ("stay_colocated", decided_by)
+        found = confidence_of(evaluation)
+        assert found is not None
+        assert found.agreeing > 0.5
+        if evaluation.verdict.ratio is not None:
+            assert found.gain_low <= evaluation.verdict.ratio <= found.gain_high  # type: ignore[operator]
+        else:
+            assert found.gain_low is None
+
+
+@pytest.mark.parametrize(("n_p", "n_d"), [(None, None), (2, None), (None, 3), (2, 3)])
+def test_a_budget_buys_the_pools_that_carry_most(n_p: int | None, n_d: int | None) -> None:
+    rng = np.random.default_rng(1)
+    one_p, one_d = rng.uniform(0.2, 9.0, (2, 6, 5))
+    p, d = rng.integers(1, 9, (6, 1)).astype(float), rng.integers(1, 9, (1, 5)).astype(float)
+    budget = 37.0
+    found = _most_carried(one_p, one_d, p, d, n_p, n_d, budget)
+    for i, j in np.ndindex(6, 5):
+        fleets = [
+            min(a * one_p[i, j], b * one_d[i, j])
+            for a in ([n_p] if n_p else range(1, 40))
+            for b in ([n_d] if n_d else range(1, 40))
+            if a * p[i, 0] + b * d[0, j] <= budget or (n_p and n_d)
+        ]
+        assert found[i, j] == pytest.approx(max(fleets, default=0.0))
 
 
 def test_slower_parts_take_longer_by_the_factor() -> None:
