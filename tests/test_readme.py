@@ -1,5 +1,6 @@
 """What README shows is what there is: commands, keys, links, addresses and the pasted output."""
 
+import json
 import re
 from pathlib import Path
 
@@ -30,6 +31,19 @@ def test_its_scenario_file_is_read(tmp_path: Path) -> None:
     file = tmp_path / "mine.toml"
     file.write_text(toml)
     assert read_scenario(file).workload.input_tokens == 6000
+
+
+def test_its_figures_for_the_ascend_are_all_that_is_missing(capsys: pytest.CaptureFixture[str]) -> None:
+    (command,) = (block for block in blocks("sh") if "evaluate ascend_910b" in block)
+    given = command.replace("\\\n", " ").split()[1:]
+    answers = []
+    for arguments in (given[:2], given):
+        assert main([*arguments, "--json"]) == 0
+        answers.append(json.loads(capsys.readouterr().out))
+    for side in ("colocated", "disaggregated"):
+        named = set(re.findall(r"overrides\.\w+\.\w+", answers[0][side]["infeasible"]["text"]))
+        assert named == {each.partition("=")[0] for each in given if "=" in each}
+        assert answers[1][side]["feasible"]
 
 
 def test_its_link_opens() -> None:

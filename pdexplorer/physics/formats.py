@@ -57,19 +57,24 @@ def compute_unit(accelerator: Accelerator, weight_format: str) -> str:
 
 def compute_flop_per_s(accelerator: Accelerator, weight_format: str) -> float | Infeasible:
     """Dense datasheet FLOP/s for weights of this format, or which figure nobody published."""
+    rate = accelerator.flop_per_s.get(compute_unit(accelerator, weight_format))
+    return (
+        missing_figure(accelerator.id, compute_figure(accelerator, weight_format)) if rate is None else rate
+    )
+
+
+def compute_figure(accelerator: Accelerator, weight_format: str) -> str:
+    """The datasheet figure that says how fast these weights compute."""
     unit = compute_unit(accelerator, weight_format)
-    rate = accelerator.flop_per_s.get(unit)
-    if rate is None:
-        field = "tops_int8_dense" if unit == "int8" else f"tflops_{unit}_dense"
-        return missing_figure(accelerator.id, field)
-    return rate
+    return "tops_int8_dense" if unit == "int8" else f"tflops_{unit}_dense"
 
 
-def missing_figure(accelerator_id: str, field: str) -> Infeasible:
-    """The answer where a figure nobody published is needed."""
+def missing_figure(accelerator_id: str, *fields: str) -> Infeasible:
+    """The answer where figures nobody published are needed: all of them, so that all can be set at once."""
+    keys = ", ".join(f"overrides.{accelerator_id}.{field}" for field in fields)
     return Infeasible(
         "missing_figure",
-        f"no published figure for {accelerator_id} {field}; set overrides.{accelerator_id}.{field} yourself",
+        f"no published figure for {accelerator_id} {', '.join(fields)}; set {keys} yourself",
     )
 
 

@@ -13,6 +13,7 @@ from pdexplorer.infeasible import Infeasible
 from pdexplorer.physics.formats import (
     bytes_per_kv_element,
     bytes_per_weight,
+    compute_figure,
     compute_flop_per_s,
     missing_figure,
     split_formats,
@@ -102,14 +103,17 @@ def build_instance(
     if problem is not None:
         return problem
     dense_format, expert_format = split_formats(weight_format, architecture.experts > 0)
-    for fmt in {"bf16", dense_format, expert_format}:
-        rate = compute_flop_per_s(accelerator, fmt)
-        if isinstance(rate, Infeasible):
-            return rate
+    missing = [
+        compute_figure(accelerator, fmt)
+        for fmt in ("bf16", dense_format, expert_format)
+        if isinstance(compute_flop_per_s(accelerator, fmt), Infeasible)
+    ]
     if accelerator.memory_byte_per_s is None:
-        return missing_figure(accelerator.id, "memory_bandwidth_gb_per_s")
+        missing.append("memory_bandwidth_gb_per_s")
     if parallelism.gpus > 1 and not (accelerator.scale_up_byte_per_s or accelerator.pcie_byte_per_s):
-        return missing_figure(accelerator.id, "scale_up_gb_per_s_per_direction")
+        missing.append("scale_up_gb_per_s_per_direction")
+    if missing:
+        return missing_figure(accelerator.id, *dict.fromkeys(missing))
     efficiency = efficiency_for(
         accelerator,
         engine.id,

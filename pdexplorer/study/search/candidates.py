@@ -43,8 +43,11 @@ class Candidate:
 
 
 def missing_figure(limits: Iterable[Infeasible]) -> Infeasible | None:
-    """The first that a figure nobody published stopped: what a person can set, and the design might do."""
-    return next((limit for limit in limits if limit.limit == "missing_figure"), None)
+    """Of those that figures nobody published stopped, the one that names most of them: what a person can set,
+    and the design might do.
+    """
+    found = [limit for limit in limits if limit.limit == "missing_figure"]
+    return max(found, key=lambda limit: limit.text.count("overrides."), default=None)
 
 
 def to_act_on(limits: Iterable[Infeasible]) -> Infeasible | None:
