@@ -18,7 +18,7 @@ from pdexplorer.steady.colocated_capacity import (
     interference,
     outside_s,
 )
-from pdexplorer.steady.disaggregated import DisaggregatedFlow
+from pdexplorer.steady.disaggregated import DisaggregatedFlow, outside_decode_s
 from pdexplorer.steady.load import Load
 from pdexplorer.steady.pool import spread_batch
 from pdexplorer.steady.split_designs import DisaggregatedDesigns
@@ -146,10 +146,12 @@ def disaggregated_outcome(
     weight = load.weight
     decode, link = flow.decode, flow.link
     late = np.broadcast_to(flow.late_s, (len(weight), 1, 1, 1, 1))[:, 0, 0, 0, 0]
+    count = np.full((1, 1, 1, 1), float(fleet.decode_instances))
+    outside = _one(outside_decode_s(designs, flow, count))
     latencies = latency_draws(
-        load, flow.service_s[:, 0, 0, 0, 0], _one(flow.after_s), _one(flow.wait_share), _one(flow.wait_s),
-        _one(decode.step_s), 0.0, 0.0, _one(decode.slope_s) * _one(decode.spread), np.inf, late,
-        _one(flow.wait_cv2),
+        load, flow.service_s[:, 0, 0, 0, 0], _one(flow.after_s) + outside, _one(flow.wait_share),
+        _one(flow.wait_s), _one(decode.step_s), 0.0, 0.0, _one(decode.slope_s) * _one(decode.spread), np.inf,
+        late, _one(flow.wait_cv2),
     )  # fmt: skip
     shares = {
         "prefill": _one(flow.prefill.busy),
@@ -172,7 +174,7 @@ def disaggregated_outcome(
     explain = {
         "step_s": step,
         "tpot_mean_s": step,
-        "wait_mean_s": _one(flow.prefill.wait_s),
+        "wait_mean_s": _one(flow.prefill.wait_s) + outside,
         "service_mean_s": float((weight * flow.prefill.service_s[:, 0, 0, 0, 0]).sum()),
         "exposed_mean_s": float((weight * link.exposed_s[:, 0, 0, 0, 0]).sum()) + _one(link.wait_s),
         "link_wait_s": _one(link.wait_s),

@@ -147,6 +147,24 @@ def disaggregated_flow(
     )  # fmt: skip
 
 
+def residence_s(designs: DisaggregatedDesigns, flow: DisaggregatedFlow) -> Array:
+    """Mean time from arrival to last token."""
+    weight = designs.load.weight[:, None, None, None, None]
+    steps = np.maximum(designs.load.mean(designs.load.decode_steps), 1e-3)
+    service = (weight * (flow.service_s + flow.late_s)).sum(axis=0)
+    return np.asarray(flow.wait_s + flow.after_s + service + steps * flow.decode.step_s)
+
+
+def outside_decode_s(
+    designs: DisaggregatedDesigns, flow: DisaggregatedFlow, decode_instances: Array
+) -> Array:
+    """Mean wait of a closed loop's requests for which decode has no memory, as the colocated fleet's."""
+    if designs.load.concurrency is None:
+        return np.zeros_like(flow.decode.rate_per_s)
+    rate = flow.decode.rate_per_s * decode_instances
+    return np.asarray(np.maximum(designs.load.concurrency / rate - residence_s(designs, flow), 0.0))
+
+
 def almost_idle(designs: DisaggregatedDesigns) -> DisaggregatedFlow:
     """Every pair with one request at a time: what no number of instances betters."""
     many = np.full((1, 1, 1, 1), 1e6, dtype=designs.load.weight.dtype)

@@ -3,20 +3,18 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from pdexplorer.steady.disaggregated import DisaggregatedFlow, decode_at, decode_memory, disaggregated_flow
+from pdexplorer.steady.disaggregated import (
+    DisaggregatedFlow,
+    decode_at,
+    decode_memory,
+    disaggregated_flow,
+    residence_s,
+)
 from pdexplorer.steady.solve import largest, meet, misses_score
 from pdexplorer.steady.split_designs import DisaggregatedDesigns
 from pdexplorer.steady.split_parts import decode_flow
 
 Array = NDArray[np.float64]
-
-
-def residence_s(designs: DisaggregatedDesigns, flow: DisaggregatedFlow) -> Array:
-    """Mean time from arrival to last token."""
-    weight = designs.load.weight[:, None, None, None, None]
-    steps = np.maximum(designs.load.mean(designs.load.decode_steps), 1e-3)
-    service = (weight * (flow.service_s + flow.late_s)).sum(axis=0)
-    return np.asarray(flow.wait_s + flow.after_s + service + steps * flow.decode.step_s)
 
 
 def fleet_flow(
@@ -41,6 +39,9 @@ def fleet_flow(
         return np.asarray(np.minimum(flow.decode.rate_per_s * n_d * residence_s(designs, flow), 1e12))
 
     low, high = np.full(n_d.shape, 1e-12), np.full(n_d.shape, designs.max_batch)
+    if designs.load.waits_freely.all():
+        # What decode has no memory for waits outside.
+        high, _ = largest(lambda in_flight: -decode_memory(designs, in_flight, n_d), low, high)
     return at(meet(requests, np.full(n_d.shape, demand), low, high))
 
 
@@ -56,7 +57,8 @@ def fleet_holds(
         carried = carried * residence_s(designs, flow)
     room = flow.decode.in_flight * load.context_tokens <= designs.kv_tokens
     busy = np.maximum(flow.link.busy, flow.prefill.utilisation)
-    held = (carried >= demand * (1.0 - 1e-6)) & (flow.attained >= load.percentile_fraction - 1e-6)
+    enough = (carried >= demand * (1.0 - 1e-6)) | (load.concurrency is not None and load.waits_freely)
+    held = enough & (flow.attained >= load.percentile_fraction - 1e-6)
     return np.asarray(np.broadcast_to(held & room & (busy < 0.999), n_p.shape)[0, 0, 0])
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pdexplorer.infeasible import Infeasible
-from pdexplorer.steady.disaggregated import demand_per_s, disaggregated_flow
+from pdexplorer.steady.disaggregated import demand_per_s, disaggregated_flow, residence_s
 from pdexplorer.steady.load import Load
 from pdexplorer.steady.split_designs import chosen_pairs, one_pair
 from pdexplorer.steady.split_parts import decode_flow
@@ -15,7 +15,7 @@ from pdexplorer.study import words
 from pdexplorer.study.search.basis import Basis
 from pdexplorer.study.search.score import DisaggregatedScore, instance_weights, network_weights
 from pdexplorer.study.search.space import Space
-from pdexplorer.study.search.split_outcome import fleet_capacities, fleet_holds, residence_s
+from pdexplorer.study.search.split_outcome import fleet_capacities, fleet_holds
 
 Array = NDArray[np.float64]
 

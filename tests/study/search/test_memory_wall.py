@@ -39,3 +39,16 @@ def test_beyond_the_wall_more_in_flight_wait_longer_and_none_the_less_are_served
     assert many.ttft_s is not None
     assert many.throughput_per_s == pytest.approx(few.throughput_per_s or 0.0, rel=0.02)
     assert many.ttft_s.p50 - few.ttft_s.p50 == pytest.approx(64 / (few.throughput_per_s or 1.0), rel=0.1)
+
+
+def test_a_split_whose_decode_pool_is_full_lets_others_wait_too() -> None:
+    """Long answers fill the decode pool; refusing the split there would flatter the colocated fleet."""
+    lengths = {"workload.input_tokens": "2000", "workload.output_tokens": "8000"}
+    scenario, refused = apply_settings(Scenario(), WALL | lengths | {"workload.concurrency": "64"})
+    assert not refused
+    split = evaluate(scenario, with_break_even=False).disaggregated
+    assert split.feasible
+    assert split.ttft_s is not None
+    assert split.tpot_s is not None
+    spent_s = split.ttft_s.p50 + 7999 * split.tpot_s.p50
+    assert (split.throughput_per_s or 0.0) * spent_s == pytest.approx(64, rel=0.1)
