@@ -5,6 +5,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pdexplorer.cli.arguments import add_scenario
+
 if TYPE_CHECKING:  # the parser is built for every command; only `export` itself pays for these
     from pdexplorer.export.report import Report
     from pdexplorer.scenario.presets import Preset
@@ -20,16 +22,7 @@ _FORMATS: Mapping[str, str] = {
 def add_export(subparsers: Any) -> None:
     """The command's arguments, on argparse's subparsers. Its function is `export`."""
     parser = subparsers.add_parser("export", help="the answer as a memo, a page or a chart file")
-    parser.add_argument("scenario", metavar="SCENARIO", help="a preset's name, a TOML file or a link")
-    parser.add_argument(
-        "--set",
-        dest="settings",
-        metavar="KEY=VALUE",
-        nargs="+",
-        action="extend",
-        default=[],
-        help="dotted keys, such as workload.input_tokens=32000 network.link=roce_200",
-    )
+    add_scenario(parser)
     for name, what in _FORMATS.items():
         parser.add_argument(f"--{name}", metavar="FILE", help=what)
     parser.add_argument("--view", choices=("cost", "map"), default="map", help="which chart (default: map)")

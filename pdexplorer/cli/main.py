@@ -11,6 +11,7 @@ from typing import NoReturn
 
 from pdexplorer import MODEL_VERSION
 from pdexplorer.cli.accuracy import add_accuracy, run_accuracy
+from pdexplorer.cli.arguments import add_scenario
 from pdexplorer.cli.export import add_export
 from pdexplorer.export.named_errors import naming
 
@@ -103,16 +104,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _add_scenario(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("scenario", metavar="SCENARIO", help="a preset's name, a TOML file or a link")
-    parser.add_argument(
-        "--set",
-        dest="settings",
-        metavar="KEY=VALUE",
-        nargs="+",
-        action="extend",
-        default=[],
-        help="dotted keys, such as workload.input_tokens=32000 network.link=roce_200",
-    )
+    add_scenario(parser)
     parser.add_argument("--json", action="store_true", help="the result as JSON")
 
 

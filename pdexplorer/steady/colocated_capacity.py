@@ -160,6 +160,14 @@ def colocated_load(designs: ColocatedDesigns, flow: ColocatedFlow, wait: Colocat
     return flow.rate_per_s * (wait.mean_s + wait.after_s + wait.service_mean_s) + flow.in_flight
 
 
+def carried_at(designs: ColocatedDesigns, in_flight: Array, instances: Array) -> Array:
+    """The same by the number in flight; in open loops without working out the wait."""
+    flow = colocated_flow(designs, in_flight)
+    if designs.load.concurrency is None:
+        return flow.rate_per_s
+    return colocated_load(designs, flow, colocated_wait(designs, flow, instances))
+
+
 def outside_s(designs: ColocatedDesigns, flow: ColocatedFlow, wait: ColocatedWait) -> Array:
     """Mean wait of a closed loop's requests for which an instance has no memory: Little's law over those in
     flight that neither run nor queue. 0 in open loops, whose load is kept within the memory.
@@ -173,11 +181,5 @@ def outside_s(designs: ColocatedDesigns, flow: ColocatedFlow, wait: ColocatedWai
 def colocated_at(designs: ColocatedDesigns, per_instance: Array, instances: Array) -> Array:
     """In flight on one instance of a fleet of that many, where each carries that load; clamps at overload."""
     low, high = in_flight_bounds(designs)
-
-    def carried(in_flight: Array) -> Array:
-        flow = colocated_flow(designs, in_flight)
-        if designs.load.concurrency is None:
-            return flow.rate_per_s
-        return colocated_load(designs, flow, colocated_wait(designs, flow, instances))
-
-    return meet(carried, np.broadcast_to(per_instance, designs.shape), low * 1e-3, high)
+    target = np.broadcast_to(per_instance, designs.shape)
+    return meet(lambda b: carried_at(designs, b, instances), target, low * 1e-3, high)

@@ -11,6 +11,7 @@ from pdexplorer.physics.instance import Instance
 from pdexplorer.steady.load import Load, load_of
 from pdexplorer.steady.solve import ROUGH
 from pdexplorer.study.search.basis import Basis
+from pdexplorer.study.search.fill_budget import fill_budget, left
 from pdexplorer.study.search.score import (
     ColocatedScore,
     DisaggregatedScore,
@@ -20,10 +21,10 @@ from pdexplorer.study.search.score import (
     score_colocated,
     score_disaggregated,
 )
-from pdexplorer.study.search.size_colocated import one_instance_carries
 from pdexplorer.study.search.space import Space
 from pdexplorer.study.search.space_of import space_of
 from pdexplorer.study.search.spread import Key, with_factors
+from pdexplorer.study.search.whole_colocated import one_instance_carries
 
 Array = NDArray[np.float64]
 
@@ -142,20 +143,9 @@ def _most_carried(
     """What the whole pools carry that a budget holds at most, (prefill, decode); 0 where it holds none.
     one_p, one_d: what one instance carries; p, d: what it costs; n_p, n_d: numbers that are given.
     """
-
-    def left(count: Array | float, own: Array, other: Array) -> Array:
-        return np.asarray(np.maximum(np.floor((budget - count * own) / other + 1e-9), 0.0))
-
     if n_p is not None or n_d is not None:
-        prefill = left(float(n_d or 0), d, p) if n_p is None else np.full(one_p.shape, float(n_p))
-        decode = left(float(n_p or 0), p, d) if n_d is None else np.full(one_p.shape, float(n_d))
-        return np.asarray(np.minimum(prefill * one_p, decode * one_d))
-    most = left(1.0, d, p)
-    # More prefill carries more until what is left for decode carries less: the best is on either side.
-    few, many = np.ones_like(most), np.maximum(most, 1.0)
-    for _ in range(int(np.ceil(np.log2(many.max()))) + 1):
-        middle = np.floor((few + many) / 2.0)
-        more = middle * one_p <= left(middle, p, d) * one_d
-        few, many = np.where(more, middle, few), np.where(more, many, middle)
-    best = np.maximum(*(np.minimum(n * one_p, left(n, p, d) * one_d) for n in (few, many)))
-    return np.where(most >= 1.0, best, 0.0)
+        prefill = left(budget, float(n_d or 0), d, p) if n_p is None else np.full(one_p.shape, float(n_p))
+        decode = left(budget, float(n_p or 0), p, d) if n_d is None else np.full(one_p.shape, float(n_d))
+    else:
+        prefill, decode = fill_budget(one_p, one_d, p, d, budget)
+    return np.asarray(np.minimum(prefill * one_p, decode * one_d))

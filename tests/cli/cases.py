@@ -1,4 +1,9 @@
-"""Keys the shell promises in its JSON."""
+"""How tests call the shell, and the keys it promises in its JSON."""
+
+from collections.abc import Callable
+
+Shell = Callable[..., tuple[int, str, str]]
+"""(exit status, output, errors) of a command line."""
 
 EVALUATE_KEYS = {
     "scenario", "colocated", "disaggregated", "hybrid", "verdict", "candidates", "model_version",

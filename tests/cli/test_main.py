@@ -5,26 +5,12 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from pdexplorer.cli.main import main
-from tests.cli.cases import EVALUATE_KEYS, FLEET_KEYS, VERDICT_KEYS
-
-Shell = Callable[..., tuple[int, str, str]]
-
-
-@pytest.fixture
-def shell(capsys: pytest.CaptureFixture[str]) -> Shell:
-    def run(*arguments: str) -> tuple[int, str, str]:
-        status = main(arguments)
-        captured = capsys.readouterr()
-        return status, captured.out, captured.err
-
-    return run
+from tests.cli.cases import EVALUATE_KEYS, FLEET_KEYS, VERDICT_KEYS, Shell
 
 
 def answer(shell: Shell, *arguments: str) -> dict[str, Any]:

@@ -1,18 +1,16 @@
 """`model import`: known sizes, every shared config, a scenario file that reads back, files that are none."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from pdexplorer.catalog.catalog import load_catalog
 from pdexplorer.catalog.hf_config import read_hf_config
-from pdexplorer.cli.main import main
 from pdexplorer.scenario.presets import read_titled
+from tests.cli.cases import Shell
 from tests.shared_data import shared_path
 
-Shell = Callable[..., tuple[int, str, str]]
 TINY = {
     "_name_or_path": "ours/tiny",
     "model_type": "llama",
@@ -28,16 +26,6 @@ NOT_IMPORTED = {
     "Qwen--Qwen3-32B-FP8-Static-PerTensor.hf_quant_config": "holds no architecture",
     "deepseek-ai--DeepSeek-V4-Pro": "not known are the bytes of an entry",
 }
-
-
-@pytest.fixture
-def shell(capsys: pytest.CaptureFixture[str]) -> Shell:
-    def run(*arguments: str) -> tuple[int, str, str]:
-        status = main(arguments)
-        captured = capsys.readouterr()
-        return status, captured.out, captured.err
-
-    return run
 
 
 def test_a_small_model_by_hand(shell: Shell, tmp_path: Path) -> None:

@@ -59,18 +59,18 @@ def disaggregated_limits(score: DisaggregatedScore) -> Mapping[tuple[int, int], 
     flow = almost_idle(designs)
     weight = load.weight[:, None, None, None, None]
     later = np.broadcast_to((weight * decode_tpot(designs, flow.decode, 0.0)).sum(axis=0), shape)
+    room, of_first, attained = (
+        np.broadcast_to(share, shape)
+        for share in (load.over(designs.room_share), load.over(flow.first_by_class), flow.attained)
+    )
     slow = _link_stops(score)
     found = {}
     for p, d in zip(*np.nonzero(~score.fits[:, :, 0, 0]), strict=True):
         service = np.broadcast_to(flow.service_s, (len(load.weight), *shape))[:, p, d, 0, 0]
         ttft = float(np.broadcast_to(flow.after_s, shape)[p, d, 0, 0]) + quantile(load, service)
         step = float(np.broadcast_to(flow.decode.step_s, shape)[p, d, 0, 0])
-        first = float(np.broadcast_to(load.over(flow.first_by_class), shape)[p, d, 0, 0])
-        every = float(np.broadcast_to(flow.attained, shape)[p, d, 0, 0])
-        if (
-            float(np.broadcast_to(load.over(designs.room_share), shape)[p, d, 0, 0])
-            < load.percentile_fraction
-        ):
+        first, every = float(of_first[p, d, 0, 0]), float(attained[p, d, 0, 0])
+        if room[p, d, 0, 0] < load.percentile_fraction:
             limit = words.memory_alone(float(load.context_tokens.item()))
             found[int(p), int(d)] = Alone(limit, every, np.inf)
         elif slow[p, d] and every >= load.percentile_fraction:

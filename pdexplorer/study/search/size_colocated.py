@@ -19,7 +19,6 @@ from pdexplorer.study.search.limits import closest, colocated_limits
 from pdexplorer.study.search.score import ColocatedScore, instance_weights
 from pdexplorer.study.search.space import Space
 from pdexplorer.study.search.whole_colocated import WholeColocated, in_flight_at, whole_colocated
-from pdexplorer.study.search.whole_colocated import one_instance_carries as one_instance_carries
 
 Array = NDArray[np.float64]
 # token budgets that serve within this share of the best are alike: half of the step times' own median error

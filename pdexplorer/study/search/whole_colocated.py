@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from pdexplorer.steady.colocated import ColocatedDesigns, colocated_flow
 from pdexplorer.steady.colocated_capacity import (
+    carried_at,
     colocated_capacity,
     colocated_load,
     colocated_wait,
@@ -74,17 +75,11 @@ def in_flight_at(
     Above the largest load that holds the limits the rate need not rise with the requests in flight: where
     decodes fill the token budget a prompt has none left.
     """
-
-    def carried(in_flight: Array) -> Array:
-        flow = colocated_flow(designs, in_flight)
-        if designs.load.concurrency is None:
-            return flow.rate_per_s
-        return colocated_load(designs, flow, colocated_wait(designs, flow, instances))
-
     low, high = np.full(designs.shape, _ALMOST_NONE), np.broadcast_to(most, designs.shape)
     if designs.load.concurrency is None:
         # Little's law with the shortest step there is: never more than in truth.
         fastest, _ = designs.grid.at(np.ones((1, 1, 1, 1)))
         least = per_instance * designs.load.mean_decode_steps * fastest
         low = np.minimum(np.maximum(least, low), 0.999 * high)
-    return meet(carried, np.broadcast_to(per_instance, designs.shape), low, high)
+    target = np.broadcast_to(per_instance, designs.shape)
+    return meet(lambda b: carried_at(designs, b, instances), target, low, high)

@@ -13,6 +13,7 @@ from pdexplorer.steady.split_designs import chosen_pairs, one_pair
 from pdexplorer.steady.split_parts import decode_flow
 from pdexplorer.study import words
 from pdexplorer.study.search.basis import Basis
+from pdexplorer.study.search.fill_budget import fill_budget
 from pdexplorer.study.search.score import DisaggregatedScore, instance_weights, network_weights
 from pdexplorer.study.search.space import Space
 from pdexplorer.study.search.split_outcome import fleet_capacities, fleet_holds
@@ -224,19 +225,8 @@ def demand_rate(score: DisaggregatedScore, basis: Basis, p: int, d: int) -> floa
 def _most(
     p: int, d: int, one_p: float, one_d: float, cost_p: float, cost_d: float, basis: Basis
 ) -> PoolChoice | None:
-    most = int((basis.budget - cost_d) / cost_p + 1e-9)
-    if most < 1:
+    prefill, decode = map(int, fill_budget(one_p, one_d, cost_p, cost_d, basis.budget))
+    if prefill < 1:
         return None
-
-    def at(prefill: int) -> PoolChoice:
-        decode = int((basis.budget - prefill * cost_p) / cost_d + 1e-9)
-        carried = min(prefill * one_p, decode * one_d)
-        return PoolChoice(p, d, prefill, decode, carried, prefill * cost_p + decode * cost_d)
-
-    # More prefill carries more until what is left for decode carries less: the best is on either side.
-    few, many = 1, most
-    while many - few > 1:
-        middle = (few + many) // 2
-        now = at(middle)
-        few, many = (middle, many) if middle * one_p <= now.decode * one_d else (few, middle)
-    return max((at(few), at(many)), key=lambda choice: choice.carried)
+    carried = min(prefill * one_p, decode * one_d)
+    return PoolChoice(p, d, prefill, decode, carried, prefill * cost_p + decode * cost_d)

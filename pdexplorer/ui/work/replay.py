@@ -16,23 +16,13 @@ from pdexplorer.metrics.late_cause import LateCause, late_cause
 from pdexplorer.metrics.records import outcome_from_records
 from pdexplorer.scenario.scenario import Scenario
 from pdexplorer.simulator.options import SimulationOptions, options_of
-from pdexplorer.simulator.records import SimulationResult
+from pdexplorer.simulator.records import TIME_COLUMNS, SimulationResult
 from pdexplorer.simulator.run import simulate_colocated, simulate_disaggregated
 from pdexplorer.study.compare import Evaluation, evaluate
 from pdexplorer.workload.generate import generate_requests
 from pdexplorer.workload.requests import Requests
 
 Array = NDArray[np.float64]
-
-TIMES = (
-    "arrival_s",
-    "prefill_start_s",
-    "prefill_end_s",
-    "transfer_start_s",
-    "transfer_end_s",
-    "first_token_s",
-    "finish_s",
-)
 
 
 @dataclass(frozen=True)
@@ -49,8 +39,8 @@ class Replay:
 @dataclass(frozen=True, eq=False)
 class FleetReplay:
     """One fleet: its outcome as `simulate --json` writes it; completed requests' latencies in seconds (n,);
-    the time series; gaps between tokens as a histogram; per request (N,) the times named in `TIMES`; and why
-    first tokens were late, None where none were or no limit is set.
+    the time series; gaps between tokens as a histogram; per request (N,) the times named in `TIME_COLUMNS`;
+    and why first tokens were late, None where none were or no limit is set.
     """
 
     outcome: Mapping[str, Any]
@@ -132,7 +122,7 @@ def _fleet_replay(
         series=dict(result.series),
         itl_bin_s=result.itl_bin_s,
         itl_gaps=result.itl_gaps,
-        times={column: np.asarray(result.records[column], float) for column in TIMES},
+        times={column: np.asarray(result.records[column], float) for column in TIME_COLUMNS},
         took_s=took_s,
         late=None if limit_s is None else late_cause(result.records, limit_s),
     )
