@@ -121,7 +121,9 @@ def pool_instance(
 ) -> Instance | Infeasible:
     """One instance of a pool as it served, its memory checked."""
     accelerator, architecture = catalog.accelerators[point.accelerator], catalog.models[point.model]
-    setup, engine = SETUPS[point.engine], catalog.engines[point.engine]
+    setup = SETUPS[point.engine]
+    # What a request costs besides steps is ServingNumbers.request_s here.
+    engine = replace(catalog.engines[point.engine], request_overhead_s=0.0)
     parallelism = Parallelism(pool.tp, pool.pp, pool.ep, pool.attention_dp)
     if runs_eagerly(point):
         without = catalog.engines["vllm_2023"]

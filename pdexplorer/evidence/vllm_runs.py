@@ -179,7 +179,6 @@ def replay(
     instance = calibrated(run_instance(run, catalog), factors)
     fleet = ColocatedFleet(instance, 1, run.chunk_tokens, "chunked", run.max_batch)
     options = SimulationOptions(
-        router_overhead_s=instance.engine.request_overhead_s,
         kv_block_tokens=BLOCK_TOKENS,
         watermark_fraction=0.0,
         horizon_s=horizon_s,

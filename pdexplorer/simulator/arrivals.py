@@ -12,7 +12,7 @@ from pdexplorer.workload.requests import Requests
 
 
 class Source:
-    """Makes each request as it arrives and hands it on after the router's time.
+    """Makes each request as it arrives and hands it on hop_s later.
 
     Open loop: at the requests' own times. Closed loop: `concurrency` at time 0, then one as each leaves.
     """
@@ -22,13 +22,13 @@ class Source:
         env: simpy.Environment,
         requests: Requests,
         deliver: Callable[[Sequence], None],
-        router_overhead_s: float,
+        hop_s: float,
         concurrency: int | None,
         traced: tuple[int, ...] = (),
     ) -> None:
         self.env = env
         self.deliver = deliver
-        self.router_overhead_s = router_overhead_s
+        self.hop_s = hop_s
         self.traced = frozenset(traced)
         self.closed = concurrency is not None
         self.arrival_s = array("d", requests.arrival_s.astype(float).tobytes())
@@ -42,7 +42,7 @@ class Source:
         if concurrency is None:
             self._on_time = (self._arrive,)
             if self.total:
-                Call(env, self.arrival_s[0] + router_overhead_s, self._on_time)
+                Call(env, self.arrival_s[0] + hop_s, self._on_time)
         else:
             for _ in range(min(concurrency, self.total)):
                 self._release()
@@ -64,12 +64,12 @@ class Source:
         row = self.next
         self.next = following = row + 1
         if following < self.total:
-            Call(self.env, self.arrival_s[following] + self.router_overhead_s, self._on_time)
+            Call(self.env, self.arrival_s[following] + self.hop_s, self._on_time)
         self.deliver(self._make(row, self.arrival_s[row]))
 
     def _release(self) -> None:
         sequence = self._make(self.next, self.env.now)
         self.next += 1
         # Delivered by an event of its own: a request that leaves at once must not recurse into the next.
-        due_s = self.env.now + self.router_overhead_s
+        due_s = self.env.now + self.hop_s
         Call(self.env, due_s, (lambda event: self.deliver(sequence),))

@@ -25,7 +25,7 @@ class Colocated(Replay):
         options: SimulationOptions,
         engine_class: Callable[..., Engine] = Engine,
     ) -> None:
-        super().__init__(requests, options)
+        super().__init__(requests, options, spec.request_overhead_s)
         self.spec = spec
         self.kv_tokens = spec.kv_blocks * spec.block_tokens
         self.router = self._make_router(spec.instances)

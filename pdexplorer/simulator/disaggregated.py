@@ -3,8 +3,8 @@
 A request goes to a prefill instance by the router; a decode instance is chosen when its KV can first move:
 as its prefill starts where layers stream, else as it ends. KV moves once the decode side has reserved
 memory for it; where there is none at the start of prefill, all of it is sent after prefill. The fixed
-latency and the second router hop follow the last byte. A sequence preempted on the decode side is
-recomputed there.
+latency follows the last byte, and the hop into the decode engine follows both. A sequence preempted on the
+decode side is recomputed there.
 """
 
 from collections import deque
@@ -41,7 +41,7 @@ class Disaggregated(Replay):
         options: SimulationOptions,
         engine_class: Callable[..., Engine] = Engine,
     ) -> None:
-        super().__init__(requests, options)
+        super().__init__(requests, options, prefill.request_overhead_s)
         env = self.env
         self.prefill = prefill
         self.decode = decode
@@ -51,7 +51,8 @@ class Disaggregated(Replay):
         self.first_tokens = int(first_token_from_prefill)  # that the first decode iteration reads, too
         self.kv_bytes = kv_bytes
         self.overlap_layers = link.overlap_layers
-        self.after_bytes_s = link.latency_s + options.router_overhead_s
+        self.latency_s = link.latency_s
+        self.decode_hop_s = options.router_overhead_s + decode.request_overhead_s
         self.link = Link(env, link, prefill.instances, decode.instances)
         self.central = options.routing == "central_queue"
         self.prefill_router = self._make_router(prefill.instances)
@@ -180,8 +181,8 @@ class Disaggregated(Replay):
     def _sent(self, sequence: Sequence) -> None:
         if sequence.prefill_end_s != sequence.prefill_end_s:
             return  # NaN: the layers so far have arrived, the last is still computed
-        sequence.transfer_end_s = self.env.now + self.after_bytes_s
-        Call(self.env, sequence.transfer_end_s, self._on_received, payload=sequence)
+        sequence.transfer_end_s = end_s = self.env.now + self.latency_s
+        Call(self.env, end_s + self.decode_hop_s, self._on_received, payload=sequence)
 
     def _received(self, event: Call) -> None:
         self._deliver(event.payload)

@@ -184,13 +184,9 @@ class FaultyDisaggregated(ManagedDisaggregated):
     def _sent(self, sequence: Sequence) -> None:
         if sequence.prefill_end_s != sequence.prefill_end_s:
             return  # NaN: the layers so far have arrived, the last is still computed
-        sequence.transfer_end_s = self.env.now + self.after_bytes_s + self.calendar.jitter_s()
-        Call(
-            self.env,
-            sequence.transfer_end_s,
-            self._on_received,
-            payload=(sequence, sequence.flow),
-        )
+        sequence.transfer_end_s = end_s = self.env.now + self.latency_s + self.calendar.jitter_s()
+        payload = (sequence, sequence.flow)
+        Call(self.env, end_s + self.decode_hop_s, self._on_received, payload=payload)
 
     def _received(self, event: Call) -> None:
         sequence, flow = event.payload
@@ -259,7 +255,7 @@ class FaultyDisaggregated(ManagedDisaggregated):
         sequence.retries += 1
         sequence.state = WAITING
         sequence.fetched_tokens = 0
-        due_s = self.env.now + self.options.retry_after_s
+        due_s = self.env.now + self.options.retry_after_s + self.hop_s
         Call(self.env, due_s, (lambda event: self._restart(sequence),))
 
     def _restart(self, sequence: Sequence) -> None:

@@ -170,7 +170,8 @@ class ManagedColocated(Colocated):
                 self.backlog.done(sequence)
             sequence.retries += 1
             sequence.fetched_tokens = 0
-            Call(self.env, self.env.now + self.options.retry_after_s, (self._routed,), payload=sequence)
+            due_s = self.env.now + self.options.retry_after_s + self.hop_s
+            Call(self.env, due_s, (self._routed,), payload=sequence)
 
     def came_up(self, pool: str, instance: int) -> None:
         """It takes requests again."""

@@ -143,7 +143,7 @@ class ManagedDisaggregated(Disaggregated):
         """Its transfer with the link to itself, at the present rates."""
         link = self.link
         rate = min(link.egress_byte_per_s, link.ingress_byte_per_s)
-        return self.after_bytes_s + self.kv_bytes[sequence.index] / rate
+        return self.latency_s + self.kv_bytes[sequence.index] / rate
 
     def _refused(self, sequence: Sequence, ttft_s: float) -> bool:
         limit_s = self.options.refuse_ttft_s
@@ -185,7 +185,8 @@ class ManagedDisaggregated(Disaggregated):
         backlog = self.prefill_backlog
         if backlog is not None:
             own_s = backlog.own_s(sequence)
-            transfer_s = 0.0 if self.first_token_from_prefill else self._transfer_s(sequence)
+            from_prefill = self.first_token_from_prefill
+            transfer_s = 0.0 if from_prefill else self._transfer_s(sequence) + self.decode_hop_s
             wait_s = sum(backlog.work_s) / len(self.prefills) if self.central else backlog.work_s[index]
             if self._refused(sequence, wait_s + own_s + transfer_s):
                 return

@@ -35,10 +35,10 @@ class SimulationOptions:
     prefix_aware takes the instance with the longest cached prefix while its load is at most
     prefix_load_ratio times the mean.
 
-    router_overhead_s is added per hop. closed_loop_concurrency keeps that many requests in flight and ignores
-    arrival times. horizon_s ends the replay early: what has not finished is `unfinished`. warmup_s:
-    requests that arrive before it are replayed but left out of SimulationResult.counted. samples: about how
-    many points the time series have; 0 for none.
+    router_overhead_s is added per hop, to what the engine itself spends on a request.
+    closed_loop_concurrency keeps that many requests in flight and ignores arrival times. horizon_s ends the
+    replay early: what has not finished is `unfinished`. warmup_s: requests that arrive before it are replayed
+    but left out of SimulationResult.counted. samples: about how many points the time series have; 0 for none.
 
     split_rule: which prompts of a disaggregated fleet go to the prefill pool; None for all. Others prefill on
     the decode instance, in mixed steps of local_chunk_tokens. overflow_wait_s: a prompt that would wait
@@ -50,10 +50,10 @@ class SimulationOptions:
     held_by_decode_fraction: of every prompt's KV, not sent because the decode side has it; with a cache it is
     worked out instead.
 
-    faults: in any order. retry_after_s: time until a request that lost its instance is sent elsewhere.
-    transfer_retries: a transfer that fails is sent again so often, then the decode side recomputes the
-    prompt. scaling: pools that grow, shrink or change roles; None for fixed ones. static_batches: a colocated
-    instance fills a batch, decodes all of it, and only then takes more.
+    faults: in any order. retry_after_s: time until a request that lost its instance is sent elsewhere, which
+    is one more hop. transfer_retries: a transfer that fails is sent again so often, then the decode side
+    recomputes the prompt. scaling: pools that grow, shrink or change roles; None for fixed ones.
+    static_batches: a colocated instance fills a batch, decodes all of it, and only then takes more.
     trace_requests: request ids whose every token and step is kept. report: told the share of requests that
     have left, whenever the series are sampled.
     """

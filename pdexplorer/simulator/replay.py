@@ -28,13 +28,15 @@ from pdexplorer.workload.requests import Requests
 
 class Replay(ABC):
     """Shared state. A fleet makes its instances, then calls _open; it puts who comes in into `inside` and
-    hands who is through to _completed or _leave.
+    hands who is through to _completed or _leave. hop_s: from the router until a request is in an engine,
+    which spends request_overhead_s of it.
     """
 
-    def __init__(self, requests: Requests, options: SimulationOptions) -> None:
+    def __init__(self, requests: Requests, options: SimulationOptions, request_overhead_s: float) -> None:
         self.env = env = simpy.Environment()
         self.requests = requests
         self.options = options
+        self.hop_s = options.router_overhead_s + request_overhead_s
         self.gaps = GapHistogram()
         self.hits: Counter[str] = Counter()  # blocks fetched, by tier
         self.table = RecordTable(requests)
@@ -50,7 +52,7 @@ class Replay(ABC):
             self.env,
             self.requests,
             self._arrive,
-            options.router_overhead_s,
+            self.hop_s,
             options.closed_loop_concurrency,
             options.trace_requests,
         )

@@ -37,6 +37,7 @@ def simulate_colocated(
         chunk_tokens=fleet.chunk_tokens,
         policy="static" if options.static_batches else fleet.chunking,
         watermark_blocks=math.ceil(options.watermark_fraction * blocks),
+        request_overhead_s=fleet.instance.engine.request_overhead_s,
     )
     if options.plain:
         return Colocated(spec, requests, options).run()
@@ -60,6 +61,7 @@ def simulate_disaggregated(
         block_tokens=block_tokens,
         batch_tokens=fleet.prefill_batch_tokens,
         held_share=fleet.prefill.parallelism.held_share,
+        request_overhead_s=fleet.prefill.engine.request_overhead_s,
     )
     decode = EngineSpec(
         timer=compile_timer(fleet.decode),
@@ -74,6 +76,7 @@ def simulate_disaggregated(
         ),
         policy="chunked",
         watermark_blocks=math.ceil(options.watermark_fraction * decode_blocks),
+        request_overhead_s=fleet.decode.engine.request_overhead_s,
     )
     link = LinkSpec(
         latency_s=path.latency_s,

@@ -32,7 +32,9 @@ class StepTimes(Protocol):
 
 @dataclass(frozen=True)
 class EngineSpec:
-    """A pool of continuously batching instances: a colocated fleet, or a decode pool."""
+    """A pool of continuously batching instances: a colocated fleet, or a decode pool. request_overhead_s:
+    what an engine spends on a request before it can be scheduled.
+    """
 
     timer: StepTimes
     instances: int
@@ -42,12 +44,14 @@ class EngineSpec:
     chunk_tokens: int = 2048
     policy: Policy = "chunked"
     watermark_blocks: int = 0
+    request_overhead_s: float = 0.0
 
 
 @dataclass(frozen=True)
 class PrefillSpec:
     """A pool of instances that run whole prompts, several a step up to batch_tokens new tokens. held_share:
     of a step's time, after which the next may start, as a first pipeline stage is free before the last.
+    request_overhead_s: as EngineSpec's.
     """
 
     timer: StepTimes
@@ -56,6 +60,7 @@ class PrefillSpec:
     block_tokens: int = 16
     batch_tokens: int = 8192
     held_share: float = 1.0
+    request_overhead_s: float = 0.0
 
 
 @dataclass(frozen=True)

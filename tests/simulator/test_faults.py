@@ -48,6 +48,14 @@ def test_a_decode_goes_on_elsewhere_with_the_tokens_it_got():
     assert records["finish_s"][0] == pytest.approx(0.625 + 0.01 + 0.0111 + 38 * 0.01)
 
 
+@pytest.mark.parametrize("hop_s", [0.0, 0.02])
+@pytest.mark.parametrize("replayed", [colocated, disaggregated])
+def test_a_retry_is_another_hop(replayed, hop_s):
+    fault = Fault("down", 0.05, 5.0, "prefill", 0)
+    records = replayed(requests_of([0.0], 1000, 5), fault, router_overhead_s=hop_s).records
+    assert records["prefill_end_s"][0] == pytest.approx(0.05 + hop_s + 0.11)
+
+
 def test_a_dead_prefill_instance_loses_its_kv_but_no_request():
     given = requests_of([0.0, 0.0], 1000, 5)
     result = disaggregated(given, Fault("down", 0.05, 5.0, "prefill", 0))

@@ -81,6 +81,25 @@ def test_a_lone_transfer_takes_what_physics_says(overlap):
     assert result.kv_exposed_s[0] == pytest.approx(expected_s)
 
 
+@pytest.mark.parametrize("options", [SimulationOptions(), SimulationOptions(routing="prefix_aware")])
+def test_an_engine_spends_its_time_on_a_request_once_a_hop(options):
+    def ttft_s(fleet):
+        simulate = simulate_colocated if isinstance(fleet, ColocatedFleet) else simulate_disaggregated
+        records = simulate(fleet, requests_of([0.0], 2000, 5), options).records
+        return records["first_token_s"][0]
+
+    colocated, split = fleets()
+    slow = replace(colocated.instance, engine=replace(colocated.instance.engine, request_overhead_s=0.04))
+    fast = replace(slow, engine=replace(slow.engine, request_overhead_s=0.0))
+    for fleet, pools, added_s in (
+        (colocated, ("instance",), 0.04),
+        (split, ("prefill", "decode"), 0.08),
+        (replace(split, first_token_from="prefill"), ("prefill", "decode"), 0.04),
+    ):
+        times = [ttft_s(replace(fleet, **dict.fromkeys(pools, each))) for each in (slow, fast)]
+        assert times[0] - times[1] == pytest.approx(added_s)
+
+
 def test_arrivals_are_needed_unless_the_loop_is_closed():
     requests = requests_of([np.nan, np.nan], 100, 5)
     colocated, _ = fleets()

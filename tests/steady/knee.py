@@ -1,6 +1,6 @@
 """The load at which a fleet of whole instances stops holding its limits, in closed form and in a replay."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -142,12 +142,8 @@ def attainment(one: Case, fleet, rate_per_s: float, requests: int, seed: int = 1
     """Share of a replay's requests that hold every limit; the first fifth and last tenth do not count."""
     scenario = one.scenario
     given = generate_requests(scenario.workload, requests, seed, rate_scale=rate_per_s)
-    # The closed form also counts what an engine spends on a request besides its steps, once a hop.
-    engine = (fleet.instance if isinstance(fleet, ColocatedFleet) else fleet.prefill).engine
-    options = options_of(scenario)
-    options = replace(options, router_overhead_s=options.router_overhead_s + engine.request_overhead_s)
     simulate = simulate_colocated if isinstance(fleet, ColocatedFleet) else simulate_disaggregated
-    rows = simulate(fleet, given, options).records
+    rows = simulate(fleet, given, options_of(scenario)).records
     steps = rows["output_tokens"] - 1
     held = meets(
         scenario.slo,
