@@ -179,7 +179,11 @@ def outside_s(designs: ColocatedDesigns, flow: ColocatedFlow, wait: ColocatedWai
 
 
 def colocated_at(designs: ColocatedDesigns, per_instance: Array, instances: Array) -> Array:
-    """In flight on one instance of a fleet of that many, where each carries that load; clamps at overload."""
+    """In flight on one instance of a fleet of that many, where each carries that load; clamps at overload.
+
+    The load an instance carries rises with the number in flight only until prefill takes all its steps.
+    """
     low, high = in_flight_bounds(designs)
+    stable, _ = largest(lambda b: 1.0 - colocated_flow(designs, b).utilisation, low * 1e-3, high)
     target = np.broadcast_to(per_instance, designs.shape)
-    return meet(lambda b: carried_at(designs, b, instances), target, low * 1e-3, high)
+    return meet(lambda b: carried_at(designs, b, instances), target, low * 1e-3, stable)

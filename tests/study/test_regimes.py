@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from pdexplorer.catalog.catalog import load_catalog
+from pdexplorer.scenario.presets import load_presets
 from pdexplorer.scenario.scenario import Scenario
 from pdexplorer.study.at_rates import colocated_at_rates, disaggregated_at_rates
 from pdexplorer.study.compare import Evaluation, evaluate
@@ -82,3 +83,16 @@ def test_a_batch_job_or_a_side_that_cannot_has_no_regimes() -> None:
     batch = evaluate(Scenario.model_validate({"workload": {"mode": "offline"}}), with_break_even=False)
     assert regimes(batch) is None
     assert pareto(batch) == ()
+
+
+@pytest.mark.parametrize("name", ["rag_h100", "long_summaries", "one_box_8_h100", "all_h200"])
+def test_the_verdicts_own_fleets_hold_at_its_load_what_the_verdict_says(name: str) -> None:
+    """Small token budgets too: there the load peaks far below the batch's cap."""
+    scenario = load_presets()[name].scenario
+    answer = evaluate(scenario, with_break_even=False)
+    for outcome, fleet, at_rates in (
+        (answer.colocated, answer.colocated_fleet, colocated_at_rates),
+        (answer.disaggregated, answer.disaggregated_fleet, disaggregated_at_rates),
+    ):
+        found = at_rates(scenario, load_catalog(), fleet, np.array([outcome.throughput_per_s]))
+        assert found.attainment_fraction[0] == pytest.approx(outcome.attainment_fraction, rel=1e-6)
