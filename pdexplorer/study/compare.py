@@ -1,5 +1,6 @@
 """The whole question: search both designs, size them, compare, and say why and what would flip it."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -74,6 +75,15 @@ def evaluate(scenario: Scenario, catalog: Catalog | None = None, with_break_even
 
 def evaluate_space(space: Space, with_break_even: bool = True) -> Evaluation:
     """The same over designs that are resolved already."""
+    steps = evaluation_steps(space)
+    decided = next(steps)
+    return next(steps) if with_break_even else decided
+
+
+def evaluation_steps(space: Space) -> Iterator[Evaluation]:
+    """The answer as soon as the decision stands, then the same with what would flip it, which takes longer
+    than the decision.
+    """
     scenario, load = space.scenario, load_of(space.scenario)
     colocated = score_colocated(space, load)
     split = score_disaggregated(space, load)
@@ -84,23 +94,23 @@ def evaluate_space(space: Space, with_break_even: bool = True) -> Evaluation:
     pools = size_disaggregated(space, split, load, basis)
     ratios = _ratios(space, colocated, split, sized.outcome, pools.outcome)
     verdict = decide(scenario.verdict, basis.kind, sized.outcome, pools.outcome, ratios, load.offline)  # type: ignore[arg-type]
-    flips = _flips(space, colocated, split, verdict, load, basis) if with_break_even else ()
-    flips = with_other_side(flips, verdict, space)
     verdict = replace(
         verdict,
         reasons=for_decision(
             reasons_of(scenario, sized.outcome, pools.outcome, _prices(space)), verdict.decision
         ),
-        break_even=flips,
         hybrid=words.HYBRID,
     )
     verdict = replace(
         verdict, sentence=sentence_of(scenario, verdict, sized.outcome, pools.outcome, space.catalog)
     )
-    return Evaluation(
+    decided = Evaluation(
         scenario, sized.outcome, pools.outcome, verdict, (*sized.candidates, *pools.candidates), sized.fleet,
         pools.fleet, sources_of(space), dict(pools.marginal_gain),
     )  # fmt: skip
+    yield decided
+    flips = _flips(space, colocated, split, verdict, load, basis)
+    yield replace(decided, verdict=replace(verdict, break_even=with_other_side(flips, verdict, space)))
 
 
 def priced(space: Space) -> bool:
