@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pdexplorer.catalog.catalog import Catalog
 from pdexplorer.evidence.published import PublishedCase, Sign, load_published
 from pdexplorer.study.compare import Evaluation, evaluate
+from pdexplorer.study.progress import Report, counted, unheard
 
 FIRST_BALANCED_ACCURACY_FRACTION = 0.668
 """What the list scored when it was first run, as committed before any run."""
@@ -48,12 +49,14 @@ class Scorecard:
 
 
 def published_results(
-    cases: Sequence[PublishedCase] | None = None, catalog: Catalog | None = None
+    cases: Sequence[PublishedCase] | None = None,
+    catalog: Catalog | None = None,
+    report: Report = unheard,
 ) -> tuple[PublishedResult, ...]:
-    """One a case, in the list's order."""
+    """One a case, in the list's order. report: told the share done."""
     return tuple(
         published_result(case, evaluate(case.scenario, catalog, with_break_even=False))
-        for case in (load_published() if cases is None else cases)
+        for case in counted(load_published() if cases is None else cases, report)
     )
 
 

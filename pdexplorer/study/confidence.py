@@ -12,6 +12,7 @@ from pdexplorer.steady.load import load_of
 from pdexplorer.study import words
 from pdexplorer.study.compare import Evaluation, priced
 from pdexplorer.study.drawn_ratios import drawn_costs
+from pdexplorer.study.progress import Report, unheard
 from pdexplorer.study.search.basis import Basis, basis_of
 from pdexplorer.study.search.score import score_colocated, score_disaggregated
 from pdexplorer.study.search.space import Space, design_space
@@ -40,15 +41,17 @@ class Confidence:
     text: str
 
 
-def confidence_of(evaluation: Evaluation, catalog: Catalog | None = None) -> Confidence | None:
+def confidence_of(
+    evaluation: Evaluation, catalog: Catalog | None = None, report: Report = unheard
+) -> Confidence | None:
     """Drawn as the scenario's confidence.* say; None where nothing in play has a spread, or where the search
     over draws does not come to the verdict even without a change: its shares would be of another question.
-    The same seed gives the same draws, for any scenario.
+    The same seed gives the same draws, for any scenario. report: told the share done.
     """
     scenario = evaluation.scenario
     catalog = (catalog or load_catalog()).with_overrides(scenario.overrides)
     space = design_space(scenario, catalog)
-    return _confidence(evaluation, space)
+    return _confidence(evaluation, space, report)
 
 
 def with_confidence(evaluation: Evaluation, catalog: Catalog | None = None) -> Evaluation:
@@ -72,7 +75,7 @@ def with_confidence(evaluation: Evaluation, catalog: Catalog | None = None) -> E
     return replace(evaluation, verdict=verdict)
 
 
-def _confidence(evaluation: Evaluation, space: Space) -> Confidence | None:
+def _confidence(evaluation: Evaluation, space: Space, report: Report) -> Confidence | None:
     asked = space.scenario.confidence
     draws = asked.draws
     spread = {key: asked.spread_ratio * each for key, each in spreads(space).items()}
@@ -89,7 +92,7 @@ def _confidence(evaluation: Evaluation, space: Space) -> Confidence | None:
     )
     # A small budget leaves room for few whole instances: what is best unrounded says little there.
     tried = _affordable(space, basis) if whole and basis.grows else _near(space)
-    costs = drawn_costs(tried, basis, factors, whole)
+    costs = drawn_costs(tried, basis, factors, whole, report)
     with np.errstate(invalid="ignore"):
         ratio = costs.colocated / costs.disaggregated
     ratio = ratio * _anchor(verdict.ratio, float(ratio[0]))

@@ -10,6 +10,7 @@ from pdexplorer.infeasible import Infeasible
 from pdexplorer.physics.instance import Instance
 from pdexplorer.steady.load import Load, load_of
 from pdexplorer.steady.solve import ROUGH
+from pdexplorer.study.progress import Report, counted, unheard
 from pdexplorer.study.search.basis import Basis
 from pdexplorer.study.search.fill_budget import fill_budget, left
 from pdexplorer.study.search.score import (
@@ -41,13 +42,18 @@ class Costs:
     disaggregated: Array
 
 
-def drawn_costs(space: Space, basis: Basis, draws: Sequence[Mapping[Key, float]], whole: bool) -> Costs:
+def drawn_costs(
+    space: Space,
+    basis: Basis,
+    draws: Sequence[Mapping[Key, float]],
+    whole: bool,
+    report: Report = unheard,
+) -> Costs:
     """whole: in whole instances, for the demand or, per unit of rate, for the budget; else per unit of rate,
-    at unrounded scale.
+    at unrounded scale. report: told the share done.
     """
-    parts = [
-        _together(space, basis, draws[at : at + _TOGETHER], whole) for at in range(0, len(draws), _TOGETHER)
-    ]
+    starts = range(0, len(draws), _TOGETHER)
+    parts = [_together(space, basis, draws[at : at + _TOGETHER], whole) for at in counted(starts, report)]
     return Costs(
         np.concatenate([part.colocated for part in parts]),
         np.concatenate([part.disaggregated for part in parts]),

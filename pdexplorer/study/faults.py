@@ -13,6 +13,7 @@ from pdexplorer.simulator.fault import Fault
 from pdexplorer.simulator.options import options_of
 from pdexplorer.study.at_rates import open_scenario
 from pdexplorer.study.compare import Evaluation
+from pdexplorer.study.progress import Report, counted, span, unheard
 from pdexplorer.study.replayed import Fleet, replayed
 from pdexplorer.study.words import percent
 from pdexplorer.workload.generate import generate_requests
@@ -58,10 +59,14 @@ def fault_shares(key: str, faults: Faults) -> dict[str, float]:
 
 
 def fault_rows(
-    evaluation: Evaluation, requests: int = 600, seed: int = 0, keys: Sequence[str] = tuple(FAULTS)
+    evaluation: Evaluation,
+    requests: int = 600,
+    seed: int = 0,
+    keys: Sequence[str] = tuple(FAULTS),
+    report: Report = unheard,
 ) -> tuple[FaultRow, ...]:
     """Both fleets at the demand, as sized. Empty where neither runs, or for a batch job: it only runs later.
-    ValueError for a key that is not in FAULTS.
+    ValueError for a key that is not in FAULTS. report: told the share done.
     """
     unknown = [key for key in keys if key not in FAULTS]
     if unknown:
@@ -70,14 +75,16 @@ def fault_rows(
         return ()
     scenario = open_scenario(evaluation.scenario)
     rows: list[FaultRow] = []
-    for fleet in (evaluation.colocated_fleet, evaluation.disaggregated_fleet):
-        if fleet is not None:
-            rows += _of_fleet(scenario, fleet, requests, seed, keys)
+    sides = (evaluation.colocated_fleet, evaluation.disaggregated_fleet)
+    fleets = [fleet for fleet in sides if fleet is not None]
+    for at, fleet in enumerate(fleets):
+        part = span(report, at / len(fleets), (at + 1) / len(fleets))
+        rows += _of_fleet(scenario, fleet, requests, seed, keys, part)
     return tuple(rows)
 
 
 def _of_fleet(
-    scenario: Scenario, fleet: Fleet, requests: int, seed: int, keys: Sequence[str]
+    scenario: Scenario, fleet: Fleet, requests: int, seed: int, keys: Sequence[str], report: Report
 ) -> list[FaultRow]:
     colocated = isinstance(fleet, ColocatedFleet)
     name = "colocated" if colocated else "disaggregated"
@@ -91,7 +98,7 @@ def _of_fleet(
     span_s = float(traffic.arrival_s[-1])
     _, before = replayed(scenario, fleet, traffic, options)
     rows = []
-    for key in keys:
+    for key in counted(keys, report):
         fault = _fault(key, colocated, span_s, faults)
         if fault is None:
             continue

@@ -9,6 +9,7 @@ from pdexplorer.catalog.catalog import Catalog
 from pdexplorer.metrics.outcome import Outcome
 from pdexplorer.scenario.scenario import Scenario
 from pdexplorer.study.compare import Evaluation, evaluate
+from pdexplorer.study.progress import Report, counted, span, unheard
 from pdexplorer.workload.classes import request_classes
 
 BATCHES = (32, 64, 128, 256, 512, 1024)
@@ -50,9 +51,11 @@ def batch_plan(
     shared_prefix_tokens: float = 0.0,
     rows_per_prefix: int = 1,
     catalog: Catalog | None = None,
+    report: Report = unheard,
 ) -> BatchPlan:
     """shared_prefix_tokens: what rows of a group have in common at the front; grouped, all but the first of
-    rows_per_prefix find it cached. ValueError for a prefix longer than the prompt.
+    rows_per_prefix find it cached. ValueError for a prefix longer than the prompt. report: told the share
+    done.
     """
     workload = scenario.workload
     if not 0.0 <= shared_prefix_tokens < workload.input_tokens:
@@ -63,11 +66,11 @@ def batch_plan(
     job = _changed(scenario, "workload", mode="offline")
     base = evaluate(job, catalog, with_break_even=False)
     rows = _rows(base, job_rows, "as asked", base)
-    for batch in BATCHES:
+    for batch in counted(BATCHES, span(report, 0.1, 0.6)):
         if batch != scenario.colocated.max_batch:
             bigger = _with_batch(job, batch)
             rows += _rows(evaluate(bigger, catalog, False), job_rows, f"batches of up to {batch}", base)
-    rows += _bucketed(job, base, job_rows, catalog)
+    rows += _bucketed(job, base, job_rows, catalog, span(report, 0.6, 1.0))
     if shared_prefix_tokens > 0.0 and rows_per_prefix > 1:
         hit = shared_prefix_tokens / workload.input_tokens * (1.0 - 1.0 / rows_per_prefix)
         hit = min(max(hit, workload.prefix_hit_fraction), 0.999)
@@ -122,14 +125,16 @@ def _per_cost(outcome: Outcome) -> float:
     return (outcome.throughput_per_s or 0.0) / (outcome.cost_usd_per_hour or float(outcome.gpus or 1))
 
 
-def _bucketed(job: Scenario, base: Evaluation, job_rows: int, catalog: Catalog | None) -> list[BatchRow]:
+def _bucketed(
+    job: Scenario, base: Evaluation, job_rows: int, catalog: Catalog | None, report: Report
+) -> list[BatchRow]:
     """Rows sorted by length run bucket after bucket on the same fleets, so each batch holds equal lengths."""
     classes = request_classes(job.workload, 16)
     order = np.argsort(classes.input_tokens + classes.output_tokens, kind="stable")
     below = np.cumsum(classes.weight[order]) - 0.5 * classes.weight[order]
     of_bucket = np.minimum((below * BUCKETS).astype(int), BUCKETS - 1)
     seconds = {"colocated": 0.0, "disaggregated": 0.0}
-    for bucket in range(BUCKETS):
+    for bucket in counted(range(BUCKETS), report):
         at = order[of_bucket == bucket]
         weight = classes.weight[at]
         share = float(weight.sum())

@@ -16,6 +16,7 @@ from pdexplorer.scenario.scenario import Scenario
 from pdexplorer.steady.load import load_of
 from pdexplorer.steady.solve import ROUGH
 from pdexplorer.study.pair_words import role_text
+from pdexplorer.study.progress import Report, span, unheard
 from pdexplorer.study.search.score import network_weights, score_disaggregated
 from pdexplorer.study.search.space import Space, design_space, shapes
 from pdexplorer.study.search.space_of import space_of
@@ -59,10 +60,11 @@ def rank_pairs(
     catalog: Catalog | None = None,
     accelerators: Sequence[str] | None = None,
     prefill_formats: Sequence[str] = FURTHER_PREFILL_FORMATS,
+    report: Report = unheard,
 ) -> tuple[PairRow, ...]:
     """Cheapest first, then unpriced ones, then those that cannot. accelerators: all of the catalogue unless
     given. prefill_formats: further weight formats the prefill pool may use where the chip has units for them,
-    in rows of their own; none where the scenario says the pool's format.
+    in rows of their own; none where the scenario says the pool's format. report: told the share done.
     """
     if scenario.prefill.weight_format is not None:
         prefill_formats = ()
@@ -73,10 +75,12 @@ def rank_pairs(
     decode, cannot_decode = _instances(
         scenario, catalog, names, scenario.decode, (scenario.decode.weight_format,)
     )
+    report(0.1)
     rows: list[PairRow] = []
     if prefill and decode:
         space = space_of(design_space(scenario, catalog), [], prefill, decode)
-        rows = _scored(scenario, space)
+        report(0.3)
+        rows = _scored(scenario, space, span(report, 0.3, 1.0))
     able = {(row.prefill, row.decode) for row in rows}
     for p in names:
         for d in names:
@@ -117,11 +121,12 @@ def _instances(
     return found, refused
 
 
-def _scored(scenario: Scenario, space: Space) -> list[PairRow]:
+def _scored(scenario: Scenario, space: Space, report: Report) -> list[PairRow]:
     load = load_of(scenario, None, _CLASSES)
     score = score_disaggregated(space, load, None, ROUGH)
     if score is None or isinstance(score, Infeasible):
         return []
+    report(0.7)
     inputs, outputs = float(load.mean_input_tokens.item()), float(load.mean(load.output_tokens).item())
     fits = score.fits[:, :, 0, 0]
     rate_p = np.broadcast_to(score.prefill_rate_per_s, score.fits.shape)[:, :, 0, 0]

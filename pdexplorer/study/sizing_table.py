@@ -12,6 +12,7 @@ from pdexplorer.physics.fleet import ColocatedFleet, DisaggregatedFleet
 from pdexplorer.scenario.scenario import Scenario
 from pdexplorer.study.at_rates import AtRates, colocated_at_rates, disaggregated_at_rates, open_scenario
 from pdexplorer.study.compare import Evaluation
+from pdexplorer.study.progress import Report, counted, span, unheard
 
 Rates = NDArray[np.float64]
 
@@ -68,19 +69,26 @@ class SizingTable:
 
 
 def sizing_table(
-    evaluation: Evaluation, catalog: Catalog | None = None, around: int = AROUND
+    evaluation: Evaluation,
+    catalog: Catalog | None = None,
+    around: int = AROUND,
+    report: Report = unheard,
 ) -> SizingTable | None:
-    """None where there is no split, or no rate to size for."""
+    """None where there is no split, or no rate to size for. report: told the share done."""
     fleet = evaluation.disaggregated_fleet
     if fleet is None or evaluation.scenario.workload.mode == "offline":
         return None
     scenario, catalog = _setup(evaluation, catalog)
     demand = _demand(evaluation, scenario)
     here = (fleet.prefill_instances, fleet.decode_instances)
-    rows = {
-        (p, d): _split_row(scenario, catalog, _with(fleet, p, d), demand, (p, d) == here)
+    pairs = [
+        (p, d)
         for p in range(max(1, here[0] - around), here[0] + around + 1)
         for d in range(max(1, here[1] - around), here[1] + around + 1)
+    ]
+    rows = {
+        (p, d): _split_row(scenario, catalog, _with(fleet, p, d), demand, (p, d) == here)
+        for p, d in counted(pairs, span(report, 0.0, 0.8))
     }
     one = evaluation.colocated_fleet
     spares = [_spare("prefill", rows[here], rows[here[0] + 1, here[1]])]

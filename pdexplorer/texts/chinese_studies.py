@@ -171,7 +171,8 @@ CHINESE_STUDIES: Mapping[str, str] = {
     "published.about": "公开的对比结果（作者*实测*）与本模型对同一场景的判断（*估算*）。判断错误的也列出，"
     "并注明已知原因。",
     "published.score": "{listed} 个案例中 {right} 个方向正确；两类平均准确率现为 {now}，名单确定后首次运行为 "
-    "{first}。选中一行即可采用其场景。",
+    "{first}。选中一行可读全文并打开其场景。",
+    "published.open": "打开此案例",
     "published.case": "案例",
     "published.claim": "报告内容",
     "published.measured": "实测",

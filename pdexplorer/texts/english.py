@@ -175,16 +175,21 @@ ENGLISH: Mapping[str, str] = {
     "map.alt": "Map of the gain over input tokens and network rate. Separate pools win in {share} of it; "
     "you are at "
     "{x} input tokens and {y} Gbit/s.",
-    "pick.map": "Picked: {x} input tokens, {y} Gbit/s per NIC, gain {gain}×",
-    "pick.load": "Picked: {fleet} at {rate} req/s, goodput {goodput} req/s, SLO attainment {attainment}",
-    "pick.pareto": "Picked: TPOT limit {limit} ms, {speed} tokens/s for one user; {fleet} {rate} output "
+    "pick.map": "{x} input tokens, {y} Gbit/s per NIC: {gain}",
+    "pick.load": "{fleet} at {rate} req/s, goodput {goodput} req/s, SLO attainment {attainment}",
+    "pick.pareto": "TPOT limit {limit} ms, {speed} tokens/s for one user; {fleet} {rate} output "
     "tokens/s per GPU",
-    "pick.percentile": "Picked: {bar}. Taking it judges the limits at P{percentile}",
-    "pick.input": "Picked: {what} {value}",
-    "pick.case": "Picked: {claim}",
-    "pick.pair": "Picked: prefill on {prefill}, decode on {decode}",
+    "pick.percentile": "{bar}: judge the limits at P{percentile}",
+    "pick.input": "{what} {value}: {gain}",
+    "pick.size": "{fleet} {instances}, {gpus} GPUs",
+    "pick.threshold": "threshold {tokens} tokens, {pools}",
+    "pick.pair": "prefill on {prefill}, decode on {decode}",
     "pick.use": "Use this point",
-    "pick.none": "–",
+    "pick.picked": "Picked: {point}",
+    "pick.list": "List of points",
+    "pick.close": "Close the list",
+    "pick.choose": "Point to take over",
+    "pick.none_yet": "Choose a point to take over",
     "error.evaluate": "This scenario cannot be evaluated: {why}",
     "verdict.in_numbers": "The split fleet needs {split} GPUs ({split_cost} USD/h), the colocated one "
     "{colocated} ({colocated_cost} USD/h).",

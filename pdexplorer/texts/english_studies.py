@@ -176,7 +176,9 @@ ENGLISH_STUDIES: Mapping[str, str] = {
     "published.about": "Published comparisons (*measured* by their authors) beside what this model says of "
     "the same case (*estimated*). Misses stay in the list, with their cause as far as it is known.",
     "published.score": "The sign is right in {right} of {listed} cases; balanced over both signs {now} "
-    "now, {first} at the first run after the list was fixed. Select a row to take its scenario.",
+    "now, {first} at the first run after the list was fixed. Select a row to "
+    "read it in full and to open its scenario.",
+    "published.open": "Open this case",
     "published.case": "Case",
     "published.claim": "What was reported",
     "published.measured": "Measured",

@@ -22,6 +22,11 @@ def number(value: float) -> str:
     return shown if "e" not in shown else f"{value:.2e}"
 
 
+def rounded(value: float) -> str:
+    """Three digits whatever the size: 1,810,000. For what is estimated; `number` keeps whole tokens."""
+    return number(float(f"{value:.3g}"))
+
+
 def ratio_text(value: float) -> str:
     """A gain: two decimals up to 10, one beyond."""
     return f"{value:.2f}" if value < 10 else f"{value:,.1f}"
@@ -30,6 +35,8 @@ def ratio_text(value: float) -> str:
 def percent(value: float) -> str:
     """A share of one as a whole percentage, one decimal below ten."""
     shown = value * 100
+    if 0 < abs(shown) < 0.05:
+        return "< 0.1 %"
     return f"{shown:.0f} %" if abs(shown) >= 10 or shown == round(shown) else f"{shown:.1f} %"
 
 

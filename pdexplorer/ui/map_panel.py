@@ -15,11 +15,12 @@ from pdexplorer.texts.formats import number, ratio_text, tokens_text
 from pdexplorer.ui import compute
 from pdexplorer.ui.answer import Answered
 from pdexplorer.ui.figures import MAP_KEY, map_figure
-from pdexplorer.ui.pick import offer, picked_mark
+from pdexplorer.ui.pick import Point, pick, picked_mark
 from pdexplorer.ui.texts import plain, said, text
 
 _SAME = 1.02  # a pick this close to where the scenario stands is the scenario
 _LOOK_S = 0.03
+_EVERY = 4
 
 
 def map_under_way(scenario: Scenario, catalog: Catalog) -> "Future[MapResult]":
@@ -40,12 +41,25 @@ def map_panel(answer: Answered, under_way: "Future[MapResult]", kind: str, heigh
     with st.container(horizontal=True, key="map-heading", vertical_alignment="center", gap="medium"):
         st.markdown(f"**{title}**", help=text("map.caption", basis=basis), width="content")
         cell = picked_cell(picked_mark(MAP_KEY), result, here)
-        if cell is not None:
-            x, y, gain = cell
-            shown = ratio_text(gain) if np.isfinite(gain) else text("pick.none")
-            words = text("pick.map", x=tokens_text(x), y=number(y), gain=shown)
-            offer(MAP_KEY, words, {MAP_X: f"{x:g}", MAP_Y: f"{y:g}"}, answer.scenario)
+        clicked = None if cell is None else _point(*cell)
+        pick(MAP_KEY, lambda: listed_points(result), clicked, answer.scenario)
     map_figure(result, here, height)
+
+
+def listed_points(result: MapResult) -> list[Point]:
+    """Every fourth cell each way, from short prompts and slow links on: the map for a keyboard."""
+    gain = np.asarray(result.gain)
+    return [
+        _point(round_figures(float(x)), round_figures(float(y)), float(gain[iy, ix]))
+        for iy, y in list(enumerate(result.y_values))[::_EVERY]
+        for ix, x in list(enumerate(result.x_values))[::_EVERY]
+    ]
+
+
+def _point(x: float, y: float, gain: float) -> Point:
+    shown = f"{ratio_text(gain)}×" if np.isfinite(gain) else text("map.neither")
+    words = text("pick.map", x=tokens_text(x), y=number(y), gain=shown)
+    return Point(words, {MAP_X: f"{x:g}", MAP_Y: f"{y:g}"})
 
 
 def _waited(under_way: "Future[MapResult]") -> MapResult:

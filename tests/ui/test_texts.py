@@ -6,6 +6,7 @@ import pytest
 
 from pdexplorer.catalog.catalog import load_catalog
 from pdexplorer.evidence import published_results
+from pdexplorer.evidence.published import load_published
 from pdexplorer.scenario.keys import keys
 from pdexplorer.scenario.presets import load_presets
 from pdexplorer.study.checklist import checklist
@@ -15,6 +16,7 @@ from pdexplorer.texts.chinese_causes import CAUSES
 from pdexplorer.texts.chinese_checklist import CHECKLIST
 from pdexplorer.texts.chinese_figures import FIGURES
 from pdexplorer.texts.chinese_presets import PRESETS
+from pdexplorer.texts.chinese_published import CHANGES, CLAIMS
 from pdexplorer.ui import texts
 from pdexplorer.ui.sidebar import FIRST_SCREEN, GROUPS, group_fields
 from pdexplorer.ui.texts import choice_text, plain, text
@@ -142,3 +144,9 @@ def test_every_figure_of_the_catalogue_has_a_chinese_name():
     groups = (catalog.accelerators, catalog.links, catalog.engines)
     figures = {name for group in groups for record in group.values() for name in record.figures}
     assert figures - set(FIGURES) == set()
+
+
+def test_every_published_case_and_its_correction_is_told_in_chinese():
+    cases = load_published()
+    assert {case.id for case in cases} == set(CLAIMS)
+    assert {case.id for case in cases if case.changed} == set(CHANGES)

@@ -7,10 +7,14 @@ import pandas as pd
 import streamlit as st
 
 from pdexplorer.scenario.keys import keys
+from pdexplorer.texts.formats import number
 from pdexplorer.ui.answer import Answered
-from pdexplorer.ui.pick import offer
+from pdexplorer.ui.fields import catalogue_names
+from pdexplorer.ui.pick import Point
+from pdexplorer.ui.tabs.studies import pick_table
 from pdexplorer.ui.texts import said, text
 
+_TABLE = "candidates.table"
 _POOLS = ("prefill", "decode")
 _WIDTHS = {"tp": "TP", "pp": "PP", "ep": "EP", "attention_dp": "DP"}
 _COLUMNS = ("fleet", "design", "chosen", "score", "score_unit", "instances", "gpus", "cost", "limit")
@@ -19,27 +23,27 @@ _COLUMNS = ("fleet", "design", "chosen", "score", "score_unit", "instances", "gp
 def candidates_tab(answer: Answered) -> None:
     """A table of all of them."""
     st.caption(f"{text('candidates.about')} {text('candidates.pick')}")
-    frame = candidate_frame(answer.json["candidates"])
-    event: Any = st.dataframe(
-        frame,
-        hide_index=True,
-        width="stretch",
+    listed = answer.json["candidates"]
+    if not listed:
+        return
+    names = catalogue_names("accelerators", answer.catalog)
+    frame = candidate_frame(listed, names)
+    unit = next((one["score_unit"] for one in listed if one["score_unit"]), "")
+    score = f"{text('column.score')} ({unit.replace('requests/s', 'req/s').replace('$', 'USD')})"
+    shown = frame.drop(columns=text("column.score_unit")).rename(columns={text("column.score"): score})
+    points = []
+    for at in frame.index:
+        fleet, design = listed[int(at)]["fleet"], listed[int(at)]["design"]
+        words = f"{text(f'fleet.{fleet}')}: {design_text(design, names)}"
+        points.append(Point(words, design_settings(fleet, design)))
+    pick_table(
+        _TABLE,
+        shown.to_dict("records"),
+        points,
+        answer.scenario,
         height=420,
-        on_select="rerun",
-        selection_mode="single-row",
-        placeholder="–",
-        key="candidates.table",
-        column_config={
-            text("column.score"): st.column_config.NumberColumn(format="%.4g"),
-            text("column.cost"): st.column_config.NumberColumn(format="%.4g"),
-        },
+        widths={text("column.limit"): 320},
     )
-    rows = event.selection.rows
-    if rows and rows[0] < len(frame):
-        candidate = answer.json["candidates"][int(frame.index[rows[0]])]
-        wanted = design_settings(candidate["fleet"], candidate["design"])
-        words = f"{text('fleet.' + candidate['fleet'])}: {design_text(candidate['design'])}"
-        offer("candidates.table", words, wanted, answer.scenario)
 
 
 def design_settings(fleet: str, design: Mapping[str, Any]) -> dict[str, str]:
@@ -58,9 +62,11 @@ def design_settings(fleet: str, design: Mapping[str, Any]) -> dict[str, str]:
     return found
 
 
-def candidate_frame(candidates: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
+def candidate_frame(
+    candidates: Iterable[Mapping[str, Any]], names: Mapping[str, str] | None = None
+) -> pd.DataFrame:
     """candidates: as `evaluate --json` lists them. One row a design, each fleet's chosen one first, then by
-    score; those ruled out last.
+    score; those ruled out last. names: what accelerators are called, by id.
     """
     rows = []
     for candidate in candidates:
@@ -68,7 +74,7 @@ def candidate_frame(candidates: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
         rows.append(
             {
                 "fleet": text(f"fleet.{candidate['fleet']}"),
-                "design": design_text(candidate["design"]),
+                "design": design_text(candidate["design"], names or {}),
                 "chosen": bool(candidate["chosen"]),
                 "score": candidate["score"],
                 "score_unit": candidate["score_unit"],
@@ -84,18 +90,18 @@ def candidate_frame(candidates: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
     return frame.rename(columns={name: text(f"column.{name}") for name in _COLUMNS})
 
 
-def design_text(design: Mapping[str, Any]) -> str:
+def design_text(design: Mapping[str, Any], names: Mapping[str, str]) -> str:
     """What tells designs apart: each pool's accelerator and parallelism, widths of one left out."""
     parts: list[str] = []
     for name, value in design.items():
         pool, _, rest = name.partition("_")
         field = rest if pool in _POOLS and rest else name
         if field in _POOLS:
-            parts.append(f"{text(f'part.{field}')} {value}")
+            parts.append(f"{text(f'part.{field}')} {names.get(value, value)}")
         elif field == "accelerator":
-            parts.append(str(value))
-        elif field not in _WIDTHS:
-            parts.append(f"{field.replace('_', ' ')} {value}")
+            parts.append(str(names.get(value, value)))
+        elif field == "chunk_tokens":
+            parts.append(text("design.chunks", tokens=number(value)))
         elif field == "tp" or value != 1:
             parts[-1] += f" {_WIDTHS[field]}{value}"
     return ", ".join(parts)

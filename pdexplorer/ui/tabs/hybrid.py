@@ -8,8 +8,8 @@ import streamlit as st
 from pdexplorer.study.hybrid import Hybrid, HybridRow, HybridRuleRow
 from pdexplorer.texts.formats import number, percent, ratio_text
 from pdexplorer.ui.answer import Answered
-from pdexplorer.ui.pick import offer
-from pdexplorer.ui.tabs.studies import long_study, table
+from pdexplorer.ui.pick import Point
+from pdexplorer.ui.tabs.studies import long_study, pick_table, table
 from pdexplorer.ui.texts import text
 
 _TABLE = "hybrid.table"
@@ -18,25 +18,14 @@ _TABLE = "hybrid.table"
 def hybrid_tab(answer: Answered) -> None:
     """What the sweep found, its rows to take one, and the rule for one prompt in numbers."""
     st.caption(text("hybrid.about"))
-    found: Hybrid | None = long_study("hybrid", answer.scenario)
+    found: Hybrid | None = long_study("hybrid", answer.scenario.model_dump_json())
     if found is None:
         return
     st.markdown(found_text(found))
-    event: Any = table(
-        [_swept(row, found.cost_unit) for row in found.rows],
-        {text("hybrid.capacity"): "%.4g", text("hybrid.score", unit=found.cost_unit): "%.4g"}
-        | {text(f"hybrid.{name}"): "%.2f" for name in ("over_split", "over_colocated")},
-        height="content",
-        on_select="rerun",
-        selection_mode="single-row",
-        key=_TABLE,
-    )
-    for row in [found.rows[at] for at in event.selection.rows if at < len(found.rows)]:
-        words = f"{text('hybrid.threshold')} {number(row.threshold_tokens)}, {_pools(row)}"
-        offer(_TABLE, words, threshold_settings(row), answer.scenario)
+    rows = [_swept(row, found.cost_unit) for row in found.rows]
+    pick_table(_TABLE, rows, [_point(row) for row in found.rows], answer.scenario)
     st.markdown(f"**{text('hybrid.rule')}**")
-    rule = {text(f"hybrid.{name}"): "%.3g" for name in ("remote", "local", "held_up")}
-    table([_ruled(row) for row in found.rule], rule, height="content")
+    table([_ruled(row) for row in found.rule])
 
 
 def found_text(found: Hybrid) -> str:
@@ -58,6 +47,11 @@ def threshold_settings(row: HybridRow) -> dict[str, str]:
         "prefill.instances": str(row.prefill),
         "decode.instances": str(row.decode),
     }
+
+
+def _point(row: HybridRow) -> Point:
+    words = text("pick.threshold", tokens=number(row.threshold_tokens), pools=_pools(row))
+    return Point(words, threshold_settings(row))
 
 
 def _pools(row: HybridRow) -> str:

@@ -14,7 +14,7 @@ from pdexplorer.study.time_split import TPOT_PARTS, TTFT_PARTS, TimeRow
 from pdexplorer.texts.formats import ms_text
 from pdexplorer.ui.answer import Answered
 from pdexplorer.ui.chart import chart
-from pdexplorer.ui.pick import PICKED, offer, picked_mark
+from pdexplorer.ui.pick import PICKED, Point, pick, picked_mark
 from pdexplorer.ui.tabs.studies import table, time_study
 from pdexplorer.ui.texts import language, text
 
@@ -39,7 +39,7 @@ def latency_tab(answer: Answered) -> None:
             key=f"chart.split.{metric}",
             picks=True,
         )
-        _offer_percentile(f"chart.split.{metric}", rows, answer.scenario)
+        _pick_percentile(f"chart.split.{metric}", [r for r in rows if r.metric == metric], answer.scenario)
     if fetches:
         _fetches(fetches)
 
@@ -48,16 +48,16 @@ def _bar(row: TimeRow) -> str:
     return text("latency.bar", fleet=text(f"fleet.{row.fleet}"), percentile=row.percentile)
 
 
-def _offer_percentile(chart: str, rows: Iterable[TimeRow], scenario: Scenario) -> None:
-    mark = picked_mark(chart)
-    row = next((row for row in rows if mark is not None and _bar(row) == mark.get("bar")), None)
-    if row is not None:
-        offer(
-            chart,
+def _pick_percentile(chart: str, rows: Iterable[TimeRow], scenario: Scenario) -> None:
+    points = {
+        _bar(row): Point(
             text("pick.percentile", bar=_bar(row), percentile=row.percentile),
             {"slo.percentile": str(row.percentile)},
-            scenario,
         )
+        for row in rows
+    }
+    bar = (picked_mark(chart) or {}).get("bar")
+    pick(chart, lambda: list(points.values()), points.get(str(bar)), scenario)
 
 
 def part_texts(metric: str) -> dict[str, str]:
@@ -87,7 +87,7 @@ def _fetches(fetches: tuple[RecomputeRow, ...]) -> None:
         )
         for row in fetches
     ]
-    table(rows, dict.fromkeys(columns[1:5], "%.3g"), height="content")
+    table(rows)
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)

@@ -1,6 +1,6 @@
 """From idle to overload: goodput and attainment of both fleets at equal cost, and the Pareto lines."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
 import pandas as pd
@@ -15,7 +15,7 @@ from pdexplorer.ui.answer import Answered
 from pdexplorer.ui.chart import chart
 from pdexplorer.ui.fields import number_text
 from pdexplorer.ui.figures import fleet_texts
-from pdexplorer.ui.pick import PICKED, offer, picked_mark
+from pdexplorer.ui.pick import PICKED, Point, pick, picked_mark
 from pdexplorer.ui.tabs.studies import load_study
 from pdexplorer.ui.texts import language, text
 
@@ -55,22 +55,31 @@ def load_tab(answer: Answered) -> None:
                 key=key,
                 picks=True,
             )
-            _offer_rate(key, found.rows, answer.scenario)
+            near = _nearest(found.rows, key, lambda row: row.rate_per_s)
+            pick(
+                key,
+                lambda: [_rate_point(row, answer.scenario) for row in found.rows],
+                None if near is None else _rate_point(near, answer.scenario),
+                answer.scenario,
+            )
     if front:
         st.markdown(f"**{text('load.pareto')}**")
-        points = [
-            (row.fleet, row.tokens_per_s_per_user, row.output_tokens_per_s_per_gpu)
-            for row in front
-            if row.output_tokens_per_s_per_gpu
-        ]
+        able = [row for row in front if row.output_tokens_per_s_per_gpu]
+        on_front = [(row.fleet, row.tokens_per_s_per_user, row.output_tokens_per_s_per_gpu) for row in able]
         chart(
-            line_frame(points, names),
+            line_frame(on_front, names),
             _pareto(language()),
             alt=text("load.pareto_alt"),
             key=_PARETO,
             picks=True,
         )
-        _offer_limit(front, answer.scenario)
+        best = _nearest(able, _PARETO, lambda row: row.tokens_per_s_per_user)
+        pick(
+            _PARETO,
+            lambda: [_limit_point(row) for row in able],
+            None if best is None else _limit_point(best),
+            answer.scenario,
+        )
 
 
 def rate_settings(scenario: Scenario, peak_per_s: float) -> dict[str, str]:
@@ -80,40 +89,34 @@ def rate_settings(scenario: Scenario, peak_per_s: float) -> dict[str, str]:
     return {"workload.rate_per_s": number_text(mean_per_s), **closed}
 
 
-def _offer_rate(chart: str, rows: Iterable[RegimeRow], scenario: Scenario) -> None:
-    mark = picked_mark(chart)
-    near = None if mark is None else _nearest(rows, mark, lambda row: row.rate_per_s)
-    if near is None:
-        return
+def _rate_point(row: RegimeRow, scenario: Scenario) -> Point:
     words = text(
         "pick.load",
-        fleet=text(f"fleet.{near.fleet}"),
-        rate=number(near.rate_per_s),
-        goodput=number(near.goodput_per_s),
-        attainment=percent(near.attainment_fraction),
+        fleet=text(f"fleet.{row.fleet}"),
+        rate=number(row.rate_per_s),
+        goodput=number(row.goodput_per_s),
+        attainment=percent(row.attainment_fraction),
     )
-    offer(chart, words, rate_settings(scenario, near.rate_per_s), scenario)
+    return Point(words, rate_settings(scenario, row.rate_per_s))
 
 
-def _offer_limit(rows: Iterable[ParetoRow], scenario: Scenario) -> None:
-    mark = picked_mark(_PARETO)
-    able = [row for row in rows if row.output_tokens_per_s_per_gpu]
-    near = None if mark is None else _nearest(able, mark, lambda row: row.tokens_per_s_per_user)
-    if near is None:
-        return
-    limit_ms = float(f"{near.tpot_limit_s * 1e3:.3g}")
+def _limit_point(row: ParetoRow) -> Point:
+    limit_ms = float(f"{row.tpot_limit_s * 1e3:.3g}")
     words = text(
         "pick.pareto",
-        fleet=text(f"fleet.{near.fleet}"),
+        fleet=text(f"fleet.{row.fleet}"),
         limit=number(limit_ms),
-        speed=number(near.tokens_per_s_per_user),
-        rate=number(near.output_tokens_per_s_per_gpu or 0.0),
+        speed=number(row.tokens_per_s_per_user),
+        rate=number(row.output_tokens_per_s_per_gpu or 0.0),
     )
-    offer(_PARETO, words, {"slo.tpot_ms": number_text(limit_ms)}, scenario)
+    return Point(words, {"slo.tpot_ms": number_text(limit_ms)})
 
 
-def _nearest(rows: Iterable[Row], mark: Mapping[str, Any], x: Callable[[Row], float]) -> Row | None:
+def _nearest(rows: Iterable[Row], chart: str, x: Callable[[Row], float]) -> Row | None:
     """The row of the clicked fleet next to the clicked place: the lines may have moved since the click."""
+    mark = picked_mark(chart)
+    if mark is None:
+        return None
     ours = [row for row in rows if text(f"fleet.{row.fleet}") == mark.get("fleet")]
     return min(ours, key=lambda row: abs(x(row) - float(mark["x"])), default=None)
 

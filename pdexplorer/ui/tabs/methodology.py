@@ -23,7 +23,7 @@ def methodology_tab(answer: Answered) -> None:
     """Four parts, from formulas to what is not modelled."""
     st.markdown(f"**{text('method.formulas')}**")
     columns = [text(f"method.{name}") for name in ("what", "formula", "numbers")]
-    table([dict(zip(columns, row, strict=True)) for row in formulas(answer)], height="content")
+    table([dict(zip(columns, row, strict=True)) for row in formulas(answer)])
     _accuracy()
     sources(answer)
     st.markdown(f"**{text('method.left_out')}**")

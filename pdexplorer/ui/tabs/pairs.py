@@ -5,11 +5,12 @@ from typing import Any
 
 import streamlit as st
 
+from pdexplorer.scenario.scenario import Scenario
 from pdexplorer.study.pairs import PairRow
 from pdexplorer.ui.answer import Answered
 from pdexplorer.ui.fields import catalogue_names
-from pdexplorer.ui.pick import offer
-from pdexplorer.ui.tabs.studies import long_study, table
+from pdexplorer.ui.pick import Point
+from pdexplorer.ui.tabs.studies import long_study, pick_table
 from pdexplorer.ui.texts import text
 
 _SHOWN = 60
@@ -30,7 +31,7 @@ _COLUMNS = (
 def pairs_tab(answer: Answered) -> None:
     """The cheapest pairs as a table; a selected one can be taken."""
     st.caption(text("pairs.about"))
-    found: tuple[PairRow, ...] | None = long_study("pairs", answer.scenario)
+    found: tuple[PairRow, ...] | None = long_study("pairs", answer.scenario.model_dump_json())
     if found is None:
         return
     able = [row for row in found if not row.limit]
@@ -38,25 +39,22 @@ def pairs_tab(answer: Answered) -> None:
     st.caption(text("pairs.shown", shown=len(shown), count=len(found), cannot=len(found) - len(able)))
     names = catalogue_names("accelerators", answer.catalog)
     labels = {column: text(f"pairs.{column}") for column in _COLUMNS}
-    event: Any = table(
+    pick_table(
+        "pairs.table",
         [pair_cells(row, names, labels) for row in shown],
-        {
-            labels[column]: "%.4g"
-            for column in ("cost", "gpus", "prefill_tokens", "decode_tokens", "kv", "wins")
-        },
+        [_point(row, names, answer.scenario) for row in shown],
+        answer.scenario,
         height=420,
-        on_select="rerun",
-        selection_mode="single-row",
-        key="pairs.table",
     )
-    rows = event.selection.rows
-    if rows and rows[0] < len(shown):
-        pair = shown[rows[0]]
-        wanted = {"prefill.accelerator": pair.prefill, "decode.accelerator": pair.decode}
-        if pair.prefill_format != answer.scenario.model.weight_format:
-            wanted["prefill.weight_format"] = pair.prefill_format
-        words = text("pick.pair", prefill=names[pair.prefill], decode=names[pair.decode])
-        offer("pairs.table", words, wanted, answer.scenario)
+
+
+def _point(row: PairRow, names: Mapping[str, str], scenario: Scenario) -> Point:
+    wanted = {"prefill.accelerator": row.prefill, "decode.accelerator": row.decode}
+    if row.prefill_format != scenario.model.weight_format:
+        wanted["prefill.weight_format"] = row.prefill_format
+    prefill = _pool(names[row.prefill], row.prefill_gpus, row.prefill_format)
+    decode = _pool(names[row.decode], row.decode_gpus, row.decode_format)
+    return Point(text("pick.pair", prefill=prefill, decode=decode), wanted)
 
 
 def pair_cells(row: PairRow, names: Mapping[str, str], labels: Mapping[str, str]) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from pdexplorer.study.checklist import checklist
 from pdexplorer.study.faults import FaultRow
 from pdexplorer.study.payback import Payback, payback
 from pdexplorer.texts.chinese_checklist import CHECKLIST
-from pdexplorer.texts.formats import number
+from pdexplorer.texts.formats import number, rounded
 from pdexplorer.ui.answer import Answered
 from pdexplorer.ui.chart import chart
 from pdexplorer.ui.figures import fleet_texts
@@ -56,14 +56,14 @@ def _replayed(answer: Answered) -> tuple[FaultRow, ...]:
 def _money(found: Payback) -> None:
     months = found.payback_months
     if months is None:
-        st.markdown(text("payback.never", net=number(found.net_usd_per_month)))
+        st.markdown(text("payback.never", net=rounded(found.net_usd_per_month)))
     else:
         st.markdown(
             text(
                 "payback.months",
                 months=number(months),
                 years=number(found.years),
-                net=number(found.net_usd),
+                net=rounded(found.net_usd),
             )
         )
     once, monthly = text("payback.once"), text("payback.monthly")
@@ -71,13 +71,13 @@ def _money(found: Payback) -> None:
         {text("payback.item"): text(f"payback.row_{row.key}"), once: row.once_usd, monthly: row.usd_per_month}
         for row in found.rows
     ]
-    table(rows, {once: "%.0f", monthly: "%.0f"}, height="content")
+    table(rows)
     points = [("disaggregated", float(month), usd) for month, usd in enumerate(found.cumulative_usd)]
     points += [("colocated", 0.0, 0.0), ("colocated", float(len(found.cumulative_usd) - 1), 0.0)]
     chart(
         line_frame(points, fleet_texts()),
         _template(language()),
-        alt=text("payback.alt", net=number(found.net_usd), years=number(found.years)),
+        alt=text("payback.alt", net=rounded(found.net_usd), years=number(found.years)),
         key="chart.payback",
     )
 

@@ -1,59 +1,42 @@
 """The gallery of presets with one-line verdicts, and the page's state as one more."""
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-import pandas as pd
 import streamlit as st
 
-from pdexplorer.scenario.presets import Preset, Presets
+from pdexplorer.scenario.presets import Presets
 from pdexplorer.texts.verdict_words import title
-from pdexplorer.ui.answer import Answered, answered
-from pdexplorer.ui.edits import queue_preset
+from pdexplorer.ui.answer import Answered
+from pdexplorer.ui.pick import Point
 from pdexplorer.ui.preset_file import preset_toml, save_preset, team_folder
-from pdexplorer.ui.state import Asked
+from pdexplorer.ui.tabs.studies import long_study, pick_table
 from pdexplorer.ui.texts import plain, preset_texts, said, text, texts
-
-_OPEN = "presets.open"
+from pdexplorer.ui.work.study import Judged
 
 
 def presets_tab(answer: Answered, presets: Presets) -> None:
     """Gallery, then saving."""
     st.caption(text("presets.about"))
-    frame = gallery_frame(presets)
-    event: Any = st.dataframe(
-        frame,
-        hide_index=True,
-        width="stretch",
-        height="content",
-        on_select="rerun",
-        selection_mode="single-row",
-        key="presets.gallery",
-        column_config={text("presets.column_ratio"): st.column_config.NumberColumn(format="%.2f")},
-    )
-    rows = event.selection.rows
-    if rows and rows[0] < len(presets):
-        name = list(presets)[rows[0]]
-        called = preset_texts(presets[name])[0]
-        st.button(text(_OPEN, title=called), key=_OPEN, on_click=queue_preset, args=(_OPEN, name))
+    everything = "[" + ",".join(preset.scenario.model_dump_json() for preset in presets.values()) + "]"
+    found: tuple[Judged, ...] | None = long_study("gallery", everything)
+    if found is not None:
+        points = [Point(preset_texts(preset)[0], name) for name, preset in presets.items()]
+        pick_table("presets.gallery", gallery_rows(presets, found), points, answer.scenario, "presets.open")
     _save(answer)
 
 
-def gallery_frame(presets: Presets) -> pd.DataFrame:
+def gallery_rows(presets: Presets, found: Sequence[Judged]) -> list[Mapping[str, Any]]:
     """One row a preset, in their order: title, verdict, the ratio that decided."""
-    rows = []
-    for preset in presets.values():
-        words, ratio = _judged(preset)
-        rows.append((preset_texts(preset)[0], words, ratio))
     columns = [text(f"presets.column_{name}") for name in ("title", "verdict", "ratio")]
-    return pd.DataFrame(rows, columns=columns).astype({columns[2]: "float64"})
+    return [
+        dict(zip(columns, (preset_texts(preset)[0], _verdict(judged), judged.ratio), strict=True))
+        for preset, judged in zip(presets.values(), found, strict=True)
+    ]
 
 
-def _judged(preset: Preset) -> tuple[str, float | None]:
-    try:
-        answer = answered(Asked(preset, preset.scenario))
-    except ValueError as error:
-        return said(str(error)), None
-    return title(texts(), answer.json), answer.evaluation.verdict.ratio
+def _verdict(judged: Judged) -> str:
+    return said(judged.problem) if judged.answer is None else title(texts(), judged.answer)
 
 
 def _save(answer: Answered) -> None:

@@ -18,17 +18,18 @@ from pdexplorer.scenario.scenario import Scenario
 from pdexplorer.scenario.settings import diff
 from pdexplorer.study.faults import FaultRow, fault_shares
 from pdexplorer.texts.chinese_causes import CAUSES
+from pdexplorer.texts.chinese_published import CHANGES, CLAIMS
 from pdexplorer.texts.formats import ms_text, number, percent
 from pdexplorer.ui.answer import Answered
-from pdexplorer.ui.pick import offer
-from pdexplorer.ui.tabs.studies import long_study, table
+from pdexplorer.ui.pick import Point
+from pdexplorer.ui.tabs.studies import long_study, pick_table, table
 from pdexplorer.ui.texts import language, plain, said, text
 
 
 def faults_tab(answer: Answered) -> None:
     """Each fault in each fleet: requests that then miss their limits."""
     st.caption(text("faults.about"))
-    found: tuple[FaultRow, ...] | None = long_study("faults", answer.scenario)
+    found: tuple[FaultRow, ...] | None = long_study("faults", answer.scenario.model_dump_json())
     if not found:
         if found is not None:
             st.caption(text("work.none"))
@@ -51,7 +52,7 @@ def faults_tab(answer: Answered) -> None:
         }
         for row in found
     ]
-    table(rows, height="content")
+    table(rows)
 
 
 def published_tab(answer: Answered, presets: Presets) -> None:
@@ -67,29 +68,51 @@ def published_tab(answer: Answered, presets: Presets) -> None:
     st.markdown(
         text("published.score", right=right, listed=len(found), now=percent(now), first=percent(first))
     )
-    rows: list[Mapping[str, Any]] = [
-        {
-            text("published.case"): row.id,
-            text("published.claim"): row.claim,
-            text("published.measured"): _sign(row.published_sign, row.published_ratio),
-            text("published.predicted"): _sign(row.predicted_sign, row.predicted_ratio),
-            text("published.right"): row.correct,
-            text("published.why"): _why(row),
-            text("published.changed"): row.changed,
-            text("column.source"): row.source,
-        }
-        for row in found
-    ]
-    event: Any = table(
-        rows, height=460, on_select="rerun", selection_mode="single-row", key="published.table"
+    scenarios = {case.id: case.scenario for case in load_published()}
+    at = pick_table(
+        "published.table",
+        [_published(row) for row in found],
+        [Point(f"{row.id}: {_claim(row)}", as_link(scenarios[row.id], presets)) for row in found],
+        answer.scenario,
+        "published.open",
+        height=460,
+        widths={text(f"published.{name}"): 300 for name in ("claim", "why", "changed")},
     )
-    for row in [found[at] for at in event.selection.rows if at < len(found)]:
-        case = next(case for case in load_published() if case.id == row.id)
-        words = text("pick.case", claim=row.claim)
-        offer("published.table", words, as_link(case.scenario, presets), answer.scenario)
-        for key, reason in (("why", row.cause or row.limit), ("changed", row.changed)):
-            if reason:
-                st.caption(f"{text(f'published.{key}')}: {plain(said(reason))}")
+    if at is not None:
+        _in_full(found[at])
+
+
+def _published(row: PublishedResult) -> Mapping[str, Any]:
+    return {
+        text("published.case"): row.id,
+        text("published.right"): row.correct,
+        text("published.measured"): _sign(row.published_sign, row.published_ratio),
+        text("published.predicted"): _sign(row.predicted_sign, row.predicted_ratio),
+        text("published.claim"): _claim(row),
+        text("published.why"): _why(row),
+        text("published.changed"): _changed(row),
+        text("column.source"): row.source,
+    }
+
+
+def _in_full(row: PublishedResult) -> None:
+    """The selected row's long texts, which the table cuts."""
+    told = {
+        "published.claim": _claim(row),
+        "published.why": _why(row),
+        "published.changed": _changed(row),
+        "column.source": row.source,
+    }
+    lines = [f"**{text(key)}** {plain(words)}" for key, words in told.items() if words]
+    st.caption("  \n".join(lines))
+
+
+def _claim(row: PublishedResult) -> str:
+    return CLAIMS.get(row.id, row.claim) if language() == "zh" else row.claim
+
+
+def _changed(row: PublishedResult) -> str:
+    return CHANGES.get(row.id, row.changed) if language() == "zh" else row.changed
 
 
 def _why(row: PublishedResult) -> str:

@@ -24,14 +24,16 @@ def reuse_tab(answer: Answered) -> None:
             think=number(reuse.think_s),
         )
     )
-    found: tuple[tuple[ReuseRow, ...], Mapping[str, float]] | None = long_study("reuse", answer.scenario)
+    found: tuple[tuple[ReuseRow, ...], Mapping[str, float]] | None = long_study(
+        "reuse", answer.scenario.model_dump_json()
+    )
     if found is None:
         return
     rows, held = found
     if not rows:
         st.caption(text("work.none"))
         return
-    table(reuse_cells(rows), height="content")
+    table(reuse_cells(rows))
     if held.get("store"):
         st.caption(text("reuse.held", store=number(held["store"]), open=number(held["open"])))
     else:

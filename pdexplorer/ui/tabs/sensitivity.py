@@ -9,14 +9,13 @@ import streamlit as st
 from pdexplorer.charts.template import to_template
 from pdexplorer.charts.tornado import COLUMNS, tornado, tornado_frame
 from pdexplorer.scenario.keys import keys
-from pdexplorer.scenario.scenario import Scenario
 from pdexplorer.study.sensitivity import SensitivityRow
 from pdexplorer.texts.formats import percent, ratio_text, with_unit
 from pdexplorer.texts.verdict_words import flip_label
 from pdexplorer.ui.answer import Answered
 from pdexplorer.ui.chart import chart
 from pdexplorer.ui.fields import number_text
-from pdexplorer.ui.pick import PICKED, offer, picked_mark
+from pdexplorer.ui.pick import PICKED, Point, pick, picked_mark
 from pdexplorer.ui.tabs.studies import long_study, sensitivity_study
 from pdexplorer.ui.texts import language, said, text, texts
 
@@ -50,21 +49,32 @@ def sensitivity_tab(answer: Answered) -> None:
         key=_CHART,
         picks=True,
     )
-    _offer_value(rows, answer.scenario)
+    points = value_points(rows)
+    mark = picked_mark(_CHART) or {}
+    clicked = points.get((str(mark.get("input")), str(mark.get("side"))))
+    pick(_CHART, lambda: list(points.values()), clicked, answer.scenario)
     cannot = [name for name, _, gain_low, _, gain_high in marks if gain_low is None or gain_high is None]
     if cannot:
         st.caption(text("sensitivity.cannot", what=", ".join(cannot)))
     _confidence(answer)
 
 
-def _offer_value(rows: Iterable[SensitivityRow], scenario: Scenario) -> None:
-    mark = picked_mark(_CHART)
-    row = next((row for row in rows if mark is not None and _label(row) == mark.get("input")), None)
-    if mark is None or row is None or row.key not in keys():
-        return  # an efficiency is fitted: nobody sets it
-    value = row.low_value if mark.get("side") == text("sensitivity.low") else row.high_value
-    words = text("pick.input", what=_label(row), value=with_unit(value, row.unit))
-    offer(_CHART, words, {row.key: number_text(float(f"{value:.6g}"))}, scenario)
+def value_points(rows: Iterable[SensitivityRow]) -> dict[tuple[str, str], Point]:
+    """By bar and side the value tried there; an efficiency is fitted, nobody sets it."""
+    low, high = text("sensitivity.low"), text("sensitivity.high")
+    return {
+        (_label(row), side): Point(
+            text("pick.input", what=_label(row), value=with_unit(value, row.unit), gain=_gain_text(gain)),
+            {row.key: number_text(float(f"{value:.6g}"))},
+        )
+        for row in rows
+        if row.key in keys()
+        for side, value, gain in ((low, row.low_value, row.gain_low), (high, row.high_value, row.gain_high))
+    }
+
+
+def _gain_text(gain: float | None) -> str:
+    return text("map.neither") if gain is None else f"{ratio_text(gain)}×"
 
 
 def _label(row: SensitivityRow) -> str:
@@ -81,7 +91,7 @@ def _confidence(answer: Answered) -> None:
         if not st.button(text("work.start"), key="confidence.start"):
             return
         st.session_state["confidence.asked"] = {key: True}
-    found = long_study("confidence", answer.scenario)
+    found = long_study("confidence", answer.scenario.model_dump_json())
     if found is None:
         return
     sentences = [text("confidence.agree", percent=percent(found.agreeing))]

@@ -9,53 +9,43 @@ from pdexplorer.study.offline import BatchPlan, BatchRow
 from pdexplorer.study.sizing_table import SizingRow, SizingTable, SpareRow
 from pdexplorer.texts.formats import number, percent, ratio_text
 from pdexplorer.ui.answer import Answered
-from pdexplorer.ui.pick import offer
-from pdexplorer.ui.tabs.studies import long_study, table
+from pdexplorer.ui.pick import Point
+from pdexplorer.ui.tabs.studies import long_study, pick_table, table
 from pdexplorer.ui.texts import said, text
 
 
 def sizing_tab(answer: Answered) -> None:
     """The table of ratios, that of spares, and what to do with the GPUs one has."""
-    found: SizingTable | None = long_study("sizing", answer.scenario)
+    found: SizingTable | None = long_study("sizing", answer.scenario.model_dump_json())
     if found is None:
         return
     st.caption(text("sizing.about", demand=number(found.demand_per_s)))
-    event: Any = table(
+    pick_table(
+        "sizing.table",
         [_ratio(row) for row in found.ratios],
-        {text("sizing.carries"): "%.4g", text("column.cost"): "%.4g"},
-        height="content",
-        on_select="rerun",
-        selection_mode="single-row",
-        key="sizing.table",
+        [_point(row) for row in found.ratios],
+        answer.scenario,
     )
-    picked = [found.ratios[row] for row in event.selection.rows if row < len(found.ratios)]
-    for row in picked:
-        words = f"{text(f'fleet.{row.fleet}')}: {_instances(row)}"
-        offer("sizing.table", words, instance_settings(row), answer.scenario)
     st.markdown(f"**{text('sizing.spares')}**")
-    table([_spare(row) for row in found.spares], {text("sizing.added"): "%.4g"}, height="content")
+    table([_spare(row) for row in found.spares])
     gpus = answer.scenario.compare.gpus
     if not found.owned:
         st.caption(text("sizing.no_room", gpus=gpus))
         return
     st.markdown(f"**{text('sizing.owned', gpus=gpus)}**")
-    table(
-        [_ratio(row) for row in found.owned],
-        {text("sizing.carries"): "%.4g", text("column.cost"): "%.4g"},
-        height="content",
-    )
+    owned = [_ratio(row) for row in found.owned]
+    pick_table("sizing.owned", owned, [_point(row) for row in found.owned], answer.scenario)
 
 
 def batch_tab(answer: Answered) -> None:
     """Rows an hour and cost of a batch job, by how it is batched."""
     st.caption(text("batch.about"))
-    found: BatchPlan | None = long_study("batch", answer.scenario)
+    found: BatchPlan | None = long_study("batch", answer.scenario.model_dump_json())
     if found is None:
         return
     if found.ratio is not None:
         st.markdown(text("batch.ratio", ratio=ratio_text(found.ratio)))
-    money = {text(f"batch.{name}"): "%.4g" for name in ("job", "tokens", "hours", "gain")}
-    table([_batch(row) for row in found.rows], {**money, text("batch.rows"): "%.0f"}, height="content")
+    table([_batch(row) for row in found.rows])
 
 
 def instance_settings(row: SizingRow) -> dict[str, str]:
@@ -63,6 +53,11 @@ def instance_settings(row: SizingRow) -> dict[str, str]:
     if row.fleet == "disaggregated":
         return {"prefill.instances": str(row.prefill), "decode.instances": str(row.decode)}
     return {"colocated.instances": str(row.colocated)}
+
+
+def _point(row: SizingRow) -> Point:
+    words = text("pick.size", fleet=text(f"fleet.{row.fleet}"), instances=_instances(row), gpus=row.gpus)
+    return Point(words, instance_settings(row))
 
 
 def _instances(row: SizingRow) -> str:

@@ -1,6 +1,7 @@
 """Studies behind the tabs: quick ones worked out at once and kept, long ones in a process of their own."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from numbers import Integral
 from typing import Any
 
 import pandas as pd
@@ -12,15 +13,17 @@ from pdexplorer.study.recompute import RecomputeRow, recompute_rows
 from pdexplorer.study.regimes import ParetoRow, Regimes, pareto, regimes
 from pdexplorer.study.sensitivity import Sensitivity, sensitivity
 from pdexplorer.study.time_split import TimeRow, time_split
+from pdexplorer.texts.formats import rounded
 from pdexplorer.ui import compute
+from pdexplorer.ui.pick import Point, pick, picked_row
 from pdexplorer.ui.texts import plain, said, text
 from pdexplorer.ui.work.board import board, watch
 from pdexplorer.ui.work.study import Study
 
 
-def long_study(name: str, scenario: Scenario | None = None) -> Any:
+def long_study(name: str, scenario_json: str = "") -> Any:
     """A long study's result; None while it is worked out or where it cannot be, which is then said."""
-    wanted = Study(name, "" if scenario is None else scenario.model_dump_json())
+    wanted = Study(name, scenario_json)
     job = board().find(wanted) or board().start(wanted)
     if not job.finished:
         watch(job, text("work.running"))
@@ -46,13 +49,41 @@ def sensitivity_study(scenario: Scenario) -> Sensitivity:
     return _sensitivity(scenario.model_dump_json(), MODEL_VERSION)
 
 
-def table(rows: list[Mapping[str, Any]], formats: Mapping[str, str] | None = None, **more: Any) -> Any:
-    """A table as every tab shows it. formats: printf formats of numeric columns."""
-    config = {name: st.column_config.NumberColumn(format=shown) for name, shown in (formats or {}).items()}
-    frame = pd.DataFrame(rows)
-    return st.dataframe(
-        frame, hide_index=True, width="stretch", column_config=config, placeholder="–", **more
+def table(rows: Sequence[Mapping[Any, Any]], widths: Mapping[str, int] | None = None, **more: Any) -> None:
+    """A table as every tab shows it: numbers to three digits, whole ones in full, yes and no in words, a dash
+    where there is none. widths: pixels, of columns that would take too much room.
+    """
+    frame = pd.DataFrame(list(rows))
+    for name in frame.select_dtypes("bool").columns:
+        frame[name] = frame[name].map({True: text("table.yes"), False: text("table.no")})
+    columns = {name: st.column_config.Column(width=pixels) for name, pixels in (widths or {}).items()}
+    st.dataframe(
+        frame.style.format(_cell, na_rep="–"),
+        hide_index=True,
+        width="stretch",
+        **{"column_config": columns, "height": "content", "placeholder": "–", **more},
     )
+
+
+def pick_table(
+    key: str,
+    rows: Sequence[Mapping[Any, Any]],
+    points: Sequence[Point],
+    scenario: Scenario,
+    use: str = "pick.use",
+    **more: Any,
+) -> int | None:
+    """A table whose rows can be taken: points, one a row. The selected row's place; None where none is."""
+    table(rows, on_select="rerun", selection_mode="single-row", key=key, **more)
+    at = picked_row(key, len(points))
+    pick(key, lambda: points, None if at is None else points[at], scenario, use)
+    return at
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, float):
+        return rounded(value)
+    return f"{value:,}" if isinstance(value, Integral) else str(value)
 
 
 @st.cache_resource(max_entries=64, show_spinner=False)

@@ -23,9 +23,9 @@ def test_each_fleets_chosen_design_stands_first_and_fixing_it_changes_nothing():
 
 def test_a_design_is_told_by_what_makes_it_differ():
     split = {"prefill": "h100_sxm", "prefill_tp": 2, "prefill_pp": 1, "decode": "h20_96", "decode_tp": 8}
-    assert design_text(split) == "Prefill h100_sxm TP2, Decode h20_96 TP8"
+    assert design_text(split, {"h20_96": "H20"}) == "Prefill h100_sxm TP2, Decode H20 TP8"
     one = {"accelerator": "h100_sxm", "tp": 4, "pp": 2, "ep": 1, "attention_dp": 4, "chunk_tokens": 512}
-    assert design_text(one) == "h100_sxm TP4 PP2 DP4, chunk tokens 512"
+    assert design_text(one, {}) == "h100_sxm TP4 PP2 DP4, chunks of 512"
 
 
 def test_both_pools_of_a_split_design_are_set():
