@@ -1,7 +1,8 @@
 """One question with its answer, as every part of the page below the inputs reads it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from concurrent.futures import Future
+from dataclasses import dataclass, replace
 from typing import Any
 
 from pdexplorer.catalog.catalog import Catalog
@@ -11,11 +12,14 @@ from pdexplorer.study.compare import Evaluation
 from pdexplorer.ui import compute
 from pdexplorer.ui.overrides import why_text
 from pdexplorer.ui.state import Asked
+from pdexplorer.ui.work.screen import Judged
 
 
 @dataclass(frozen=True)
 class Answered:
-    """json: as `evaluate --json` writes the evaluation. whys: per fleet that cannot, its limit in words."""
+    """json: as `evaluate --json` writes the evaluation. whys: per fleet that cannot, its limit in words. What
+    would flip the answer is not in it before `complete`.
+    """
 
     scenario: Scenario
     preset: Preset
@@ -23,15 +27,27 @@ class Answered:
     evaluation: Evaluation
     json: Mapping[str, Any]
     whys: Mapping[str, str]
+    later: "Future[Judged]"
+
+    def complete(self) -> "Answered":
+        """The same with what would flip it, once that is there."""
+        evaluation, json = compute.waited(self.later)
+        return replace(self, evaluation=evaluation, json=json)
 
 
 def answered(asked: Asked) -> Answered:
-    """The answer to the page's question. ValueError in one line where it cannot be evaluated."""
-    evaluation, json = compute.evaluated(asked.scenario)
+    """The answer to a question. ValueError in one line where it cannot be evaluated."""
+    with compute.asked(asked.scenario) as under_way:
+        return answer_of(asked, under_way)
+
+
+def answer_of(asked: Asked, under_way: compute.UnderWay) -> Answered:
+    """The answer to the page's question, once it is there. ValueError as `answered`."""
+    evaluation, json = compute.waited(under_way.judged)
     catalog = compute.catalog_for(asked.scenario)
     limits = {
         "colocated": evaluation.colocated.infeasible,
         "disaggregated": evaluation.disaggregated.infeasible,
     }
     whys = {fleet: why_text(limit, catalog) for fleet, limit in limits.items() if limit is not None}
-    return Answered(asked.scenario, asked.preset, catalog, evaluation, json, whys)
+    return Answered(asked.scenario, asked.preset, catalog, evaluation, json, whys, under_way.complete)

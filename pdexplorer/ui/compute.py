@@ -1,25 +1,39 @@
-"""What the page has worked out before, by scenario: answers are immutable, so everybody shares them.
+"""What the page works out for everybody: answers are immutable, so that visitors share them.
 
-Keys are the scenario as canonical JSON and the model version; results live in `cache_resource`, which hands
-out the object itself where `cache_data` would copy it on every rerun.
+Answers and maps come from processes beside the page and are kept by question.
 """
 
-from collections.abc import Mapping
-from concurrent.futures import Future
-from typing import Any
+import os
+from collections.abc import Iterator
+from concurrent.futures import Future, wait
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from typing import TypeVar
 
 import streamlit as st
 
-from pdexplorer import MODEL_VERSION
 from pdexplorer.catalog.catalog import Catalog, load_catalog
 from pdexplorer.scenario.presets import Presets, load_presets
 from pdexplorer.scenario.scenario import Scenario
-from pdexplorer.study.compare import Evaluation, evaluate
 from pdexplorer.study.map import MapResult
 from pdexplorer.study.search.axes import AXES, current
-from pdexplorer.study.standing_map import standing_map
-from pdexplorer.ui.work.map_worker import MapWorker
-from pdexplorer.ui.work.mapped import Mapped
+from pdexplorer.study.standing_map import here_on_map, standing_map
+from pdexplorer.ui.work.crew import Crew
+from pdexplorer.ui.work.screen import Judge, Judged, Map
+
+_LOOK_S = 0.03
+_MOST_PROCESSES = 4
+_MAPS_STAND_BACK = 10
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True)
+class UnderWay:
+    """One scenario's answer, the same with what would flip it, and its map where it is shown."""
+
+    judged: "Future[Judged]"
+    complete: "Future[Judged]"
+    mapped: "Future[MapResult] | None"
 
 
 def presets() -> Presets:
@@ -27,19 +41,37 @@ def presets() -> Presets:
     return load_presets()
 
 
-def evaluated(scenario: Scenario) -> tuple[Evaluation, Mapping[str, Any]]:
-    """The answer to a scenario and the same as `evaluate --json` writes it, from the cache where it has been
-    asked before.
-    """
-    return _evaluated(scenario.model_dump_json(), MODEL_VERSION)
+@contextmanager
+def asked(scenario: Scenario, with_map: bool = False) -> Iterator[UnderWay]:
+    """All that the first screen shows of a scenario, worked out while the page does other things."""
+    with ExitStack() as held:
+        work = held.enter_context(_judges().asked(Judge(scenario.model_dump_json())))
+        mapped = held.enter_context(_maps().asked(map_of(scenario))).last if with_map else None
+        yield UnderWay(work.first, work.last, mapped)
 
 
-def mapped(scenario: Scenario, here: tuple[float, float]) -> "Future[MapResult]":
-    """The break-even map around a scenario, under way in the map's own process or done. The scenario's own
-    place on the two axes does not matter to the answer, so that moving along them draws the same map.
+def evaluated(scenario: Scenario) -> Judged:
+    """The answer to a scenario, once it is there, without what would flip it. ValueError in one line where
+    there is none.
     """
-    wanted = standing_map(scenario, here)
-    return _mapped(wanted.scenario.model_dump_json(), wanted.x_values, wanted.y_values, MODEL_VERSION)
+    with _judges().asked(Judge(scenario.model_dump_json())) as work:
+        return work.first.result()  # type: ignore[no-any-return]
+
+
+def waited(future: "Future[_T]") -> _T:
+    """The result once it is there; where the visitor has moved on meanwhile, Streamlit ends this run here."""
+    while not future.done():
+        wait([future], timeout=_LOOK_S)
+        st.session_state.get("asked")
+    return future.result()
+
+
+def map_of(scenario: Scenario) -> Map:
+    """The break-even map around a scenario. Its own place on the two axes does not matter to the answer, so
+    that moving along them draws the same map.
+    """
+    wanted = standing_map(scenario, here_on_map(scenario, catalog_for(scenario)))
+    return Map(wanted.scenario.model_dump_json(), wanted.x_values, wanted.y_values)
 
 
 def standing(scenario: Scenario, catalog: Catalog) -> dict[str, float]:
@@ -53,19 +85,12 @@ def catalog_for(scenario: Scenario) -> Catalog:
     return load_catalog().with_overrides(scenario.overrides)
 
 
-@st.cache_resource(max_entries=512, show_spinner=False)
-def _evaluated(scenario_json: str, version: str) -> tuple[Evaluation, Mapping[str, Any]]:
-    found = evaluate(Scenario.model_validate_json(scenario_json))
-    return found, found.to_json()
-
-
-@st.cache_resource(max_entries=256, show_spinner=False)
-def _mapped(
-    scenario_json: str, x: tuple[float, ...], y: tuple[float, ...], version: str
-) -> "Future[MapResult]":
-    return _map_worker().submit(Mapped(scenario_json, x, y))
+@st.cache_resource(show_spinner=False)
+def _judges() -> Crew:
+    return Crew(min(os.cpu_count() or 1, _MOST_PROCESSES), kept=512)
 
 
 @st.cache_resource(show_spinner=False)
-def _map_worker() -> MapWorker:
-    return MapWorker()
+def _maps() -> Crew:
+    """A map comes last on the page: it stands back behind answers."""
+    return Crew(min(max((os.cpu_count() or 1) // 2, 1), _MOST_PROCESSES), kept=256, niceness=_MAPS_STAND_BACK)

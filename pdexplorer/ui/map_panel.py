@@ -1,14 +1,12 @@
 """The break-even map with its heading; a clicked cell can be taken as the new scenario."""
 
 from collections.abc import Mapping
-from concurrent.futures import Future, wait
+from concurrent.futures import Future
 from typing import Any
 
 import numpy as np
 import streamlit as st
 
-from pdexplorer.catalog.catalog import Catalog
-from pdexplorer.scenario.scenario import Scenario
 from pdexplorer.study.map import MapResult
 from pdexplorer.study.standing_map import MAP_X, MAP_Y, here_on_map
 from pdexplorer.texts.formats import number, ratio_text, tokens_text
@@ -19,20 +17,14 @@ from pdexplorer.ui.pick import Point, pick, picked_mark
 from pdexplorer.ui.texts import plain, said, text
 
 _SAME = 1.02  # a pick this close to where the scenario stands is the scenario
-_LOOK_S = 0.03
 _EVERY = 4
-
-
-def map_under_way(scenario: Scenario, catalog: Catalog) -> "Future[MapResult]":
-    """Asks for the map, so that it is worked out while the answer is."""
-    return compute.mapped(scenario, here_on_map(scenario, catalog))
 
 
 def map_panel(answer: Answered, under_way: "Future[MapResult]", kind: str, height: int) -> None:
     """Heading, the picked cell with its button, and the map once it is there."""
     here = here_on_map(answer.scenario, answer.catalog)
     try:
-        result = _waited(under_way)
+        result = compute.waited(under_way)
     except ValueError as error:
         st.caption(text("error.evaluate", why=plain(said(str(error)))))
         return
@@ -60,13 +52,6 @@ def _point(x: float, y: float, gain: float) -> Point:
     shown = f"{ratio_text(gain)}×" if np.isfinite(gain) else text("map.neither")
     words = text("pick.map", x=tokens_text(x), y=number(y), gain=shown)
     return Point(words, {MAP_X: f"{x:g}", MAP_Y: f"{y:g}"})
-
-
-def _waited(under_way: "Future[MapResult]") -> MapResult:
-    while not under_way.done():
-        wait([under_way], timeout=_LOOK_S)
-        st.session_state.get(MAP_KEY)  # where the visitor has moved on, Streamlit ends this run here
-    return under_way.result()
 
 
 def picked_cell(

@@ -12,12 +12,12 @@ from pdexplorer.scenario.link import to_link
 from pdexplorer.scenario.presets import Presets
 from pdexplorer.texts.verdict_words import unknown
 from pdexplorer.ui import compute
-from pdexplorer.ui.answer import Answered, answered
+from pdexplorer.ui.answer import Answered, answer_of
 from pdexplorer.ui.brand import ICON, LOGO
 from pdexplorer.ui.case_line import case_line
 from pdexplorer.ui.figures import MAP_HEIGHT, MAP_HEIGHT_WITH_INTRO, cost_figure
 from pdexplorer.ui.intro import intro
-from pdexplorer.ui.map_panel import map_panel, map_under_way
+from pdexplorer.ui.map_panel import map_panel
 from pdexplorer.ui.notices import notices
 from pdexplorer.ui.overrides import ask_for_missing, ask_for_prices, missing_figures, unpriced
 from pdexplorer.ui.sidebar import sidebar
@@ -25,9 +25,10 @@ from pdexplorer.ui.state import Asked, current, write_address
 from pdexplorer.ui.style import style
 from pdexplorer.ui.tabs.tabs import tabs
 from pdexplorer.ui.texts import choose_language, plain, said, text
-from pdexplorer.ui.verdict_view import headline, verdict_view
+from pdexplorer.ui.verdict_view import flips_line, headline, verdict_view
 
 VIEWS = ("all", "verdict", "cost", "map")
+MAPPED = ("page", "all", "map")
 KIND = "estimated"
 
 
@@ -46,65 +47,73 @@ def main() -> None:
         st.logo(LOGO, size="medium")
     presets = compute.presets()
     asked = current(presets)
+    view = "page"
     if embedded:
-        view = st.query_params.get("view", "all")
-        finish = _page(asked, presets, view if view in VIEWS else "all")
-    else:
-        sidebar(asked, presets, compute.catalog_for(asked.scenario))
-        finish = _page(asked, presets, "page")
-    write_address(asked)
-    finish()
+        wanted = st.query_params.get("view", "all")
+        view = wanted if wanted in VIEWS else "all"
+    with compute.asked(asked.scenario, with_map=view in MAPPED) as under_way:
+        if not embedded:
+            sidebar(asked, presets, compute.catalog_for(asked.scenario))
+        finish = _page(asked, presets, view, under_way)
+        write_address(asked)
+        finish()
 
 
-def _page(asked: Asked, presets: Presets, view: str) -> Callable[[], None]:
-    """Draws all but the map; gives what draws the map, which is the last to be there."""
+def _page(asked: Asked, presets: Presets, view: str, under_way: compute.UnderWay) -> Callable[[], None]:
+    """Draws what the answer says; gives what draws the rest, which takes longer: what would flip the answer,
+    then the map.
+    """
     notices(asked, presets)
     introduced = view == "page" and intro()
     height = MAP_HEIGHT_WITH_INTRO if introduced else MAP_HEIGHT
-    catalog = compute.catalog_for(asked.scenario)
     try:
-        under_way = map_under_way(asked.scenario, catalog) if view in ("page", "all", "map") else None
-        answer = answered(asked)
+        answer = answer_of(asked, under_way)
     except ValueError as error:
-        case_line(asked, catalog)
+        case_line(asked, compute.catalog_for(asked.scenario))
         st.error(text("error.evaluate", why=plain(said(str(error)))), icon=":material/error:")
         return _nothing
     case_line(asked, answer.catalog)
-    place = _first_screen(answer, view, height)
+    flips, map_place = _first_screen(answer, view, height)
     if view == "page":
         tabs(answer, presets)
         st.caption(text("page.about"))
     else:
         link = to_link(asked.scenario, asked.preset, address="/")
         st.markdown(f"[{text('page.open_full')}]({link})")
-    if place is None or under_way is None:
-        return _nothing
-    with_place, with_map = place, under_way
 
     def finish() -> None:
-        with with_place:
-            map_panel(answer, with_map, KIND, height)
+        if flips is not None:
+            with flips:
+                flips_line(answer.complete().json, compute.standing(answer.scenario, answer.catalog))
+        if map_place is not None and under_way.mapped is not None:
+            with map_place:
+                map_panel(answer, under_way.mapped, KIND, height)
 
     return finish
 
 
-def _first_screen(answer: Answered, view: str, map_height: int) -> DeltaGenerator | None:
-    """Everything but the map; the place it takes, None where nothing can be drawn."""
+def _first_screen(
+    answer: Answered, view: str, map_height: int
+) -> tuple[DeltaGenerator | None, DeltaGenerator | None]:
+    """Everything but what would flip the answer and the map; the places these take, None where there are
+    none.
+    """
     evaluation, json = answer.evaluation, answer.json
     sides = (evaluation.colocated, evaluation.disaggregated)
     wanted = {"page", "all"}
+    flips = None
     if view in wanted | {"verdict"}:
-        verdict_view(evaluation, json, answer.whys, compute.standing(answer.scenario, answer.catalog))
+        flips = verdict_view(evaluation, json, answer.whys)
         ask_for_missing(missing_figures(side.infeasible for side in sides), answer.catalog)
         ask_for_prices(unpriced(answer.scenario, answer.catalog), answer.catalog)
     if unknown(json) and not any(side.feasible for side in sides):
-        return None
+        return flips, None
     if view in wanted | {"verdict"}:
         headline(json, KIND)
     with st.container(gap="xsmall"):
         if view in wanted | {"cost"}:
             cost_figure(json, answer.whys if view == "cost" else {}, KIND)
-        return st.container(gap="xsmall", key=f"map-{map_height}")
+        return flips, st.container(gap="xsmall", key=f"map-{map_height}")
 
 
 def _nothing() -> None:

@@ -26,6 +26,14 @@ _COMPACT = """
 :is(button, a, input, summary, [role="tab"], [role="slider"], [role="combobox"]):focus-visible {
   outline: 2px solid #7a5cc0; outline-offset: 2px;
 }
+/* All tabs in sight; where they would take a phone's screen, one row that scrolls under the open one. */
+[role="tablist"] {flex-wrap: wrap; height: auto; gap: 0 .9rem;}
+[role="tab"] {height: 1.9rem; padding: 0;}
+[role="tab"] p {font-size: .88rem;}
+@media (max-width: 640px) {
+  [role="tablist"] {flex-wrap: nowrap;}
+  [role="tab"][aria-selected="true"] {position: sticky; left: 0; right: 1.6rem; z-index: 1; background: GROUND;}
+}
 .st-key-intro {border-left: 3px solid #7a5cc0; padding-left: .8rem;}
 .st-key-intro [data-testid="stCaptionContainer"] p {line-height: 1.4;}
 .st-key-in-lang button {min-height: 1.6rem; padding: .05rem .7rem;}
@@ -34,6 +42,14 @@ _COMPACT = """
 .st-key-map-heading {min-height: 1.75rem;}
 MAP_PLACES[class*="st-key-ask-"] {padding: .35rem .9rem;}
 .st-key-verdict [data-testid="stMarkdownContainer"] p {font-size: .92rem; line-height: 1.45;}
+.st-key-flips {margin-top: -.5rem; min-height: 1.35rem;}
+/* Flips and the map come after the verdict. Until then those of the question before hold their places: the
+   flips unseen, since they would be read with the new verdict, the map faded. */
+.st-key-verdict:has([data-stale="false"]) .st-key-flips [data-stale="true"] {
+  opacity: 0; transition: opacity 0s .1s;
+}
+[data-testid="stMainBlockContainer"]:has(.st-key-verdict [data-stale="false"])
+  [class*="st-key-map-"] [data-stale="true"] {opacity: .25; transition: opacity 0s .1s;}
 .st-key-verdict h4 {padding: 0 0 .5rem 0; font-size: 1.15rem; line-height: 1.35;}
 </style>
 """
@@ -42,14 +58,14 @@ MAP_PLACES[class*="st-key-ask-"] {padding: .35rem .9rem;}
 def style(embedded: bool) -> None:
     """Tightens the first screen so that the answer fits 1280 × 800; a frame has no sidebar to open."""
     # Streamlit's own grey of captions has too little contrast for small text.
-    grey = "#bcbcc4" if dark() else "#54565e"
+    grey, ground = ("#bcbcc4", "#171614") if dark() else ("#54565e", "#ffffff")
     faded = ", ".join(
         f'[data-testid="{name}"]' for name in ("stCaptionContainer", "stMetricDeltaDescription")
     )
     small = ", ".join(f"{name} p" for name in faded.split(", "))
     readable = f"<style>{small} {{color: {grey};}} {faded} {{opacity: 1;}}</style>"
     hide = "<style>[data-testid='stSidebar'],[data-testid='stExpandSidebarButton']{display:none}</style>"
-    st.html(_COMPACT.replace("MAP_PLACES", _map_places()) + readable + (hide if embedded else ""))
+    st.html(_COMPACT.replace("MAP_PLACES", _map_places()).replace("GROUND", ground) + readable + (hide if embedded else ""))
 
 
 def _map_places() -> str:

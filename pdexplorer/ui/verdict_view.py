@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from pdexplorer.catalog.catalog import load_catalog
 from pdexplorer.texts.formats import (
@@ -36,9 +37,9 @@ DECISIONS: Mapping[str, tuple[str, str]] = {
 """Icon and colour of each decision; the words always stand beside them."""
 
 
-def verdict_view(evaluation: Any, answer: Answer, whys: Mapping[str, str], here: Mapping[str, float]) -> None:
-    """The verdict's box. whys: per fleet that cannot run, the limit in words; here: where the scenario
-    stands, by key.
+def verdict_view(evaluation: Any, answer: Answer, whys: Mapping[str, str]) -> DeltaGenerator | None:
+    """The verdict's box; the place in it for what would flip the verdict, None where nothing would. whys: per
+    fleet that cannot run, the limit in words.
     """
     verdict = answer["verdict"]
     icon, color = (":material/help:", "gray") if unknown(answer) else DECISIONS[verdict["decision"]]
@@ -50,7 +51,7 @@ def verdict_view(evaluation: Any, answer: Answer, whys: Mapping[str, str], here:
         )
         st.markdown(f"#### {icon} {said}")
         if unknown(answer):
-            return
+            return None
         lines = []
         if note := unfair(texts(), evaluation.scenario, load_catalog()):
             lines.append(plain(note))
@@ -67,9 +68,15 @@ def verdict_view(evaluation: Any, answer: Answer, whys: Mapping[str, str], here:
             lines.append(f"**{text('verdict.vetoes')}** {vetoes}{text('verdict.end')}")
         if verdict["confidence"] is not None:
             lines.append(text("verdict.confidence", percent=percent(verdict["confidence"])))
-        flips = [f"**{head}** {ways}" for head, ways in nearest_flips(texts(), answer, here, plain)]
-        lines.append(" ".join(flips) or text("verdict.no_flip"))
-        st.markdown("  \n".join(lines))
+        if lines:
+            st.markdown("  \n".join(lines))
+        return st.container(key="flips")
+
+
+def flips_line(answer: Answer, here: Mapping[str, float]) -> None:
+    """What would flip the verdict. here: where the scenario stands, by key."""
+    flips = [f"**{head}** {ways}" for head, ways in nearest_flips(texts(), answer, here, plain)]
+    st.markdown(" ".join(flips) or text("verdict.no_flip"))
 
 
 def _in_numbers(answer: Answer) -> list[str]:

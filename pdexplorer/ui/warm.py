@@ -22,8 +22,8 @@ async def warmed(app: Any) -> AsyncIterator[None]:
 
 
 def warm() -> None:
-    """Imports the page, starts the map's process, answers the question of a bare visit and builds the first
-    screen's charts. Streamlit is told not to warn that nobody is looking.
+    """Imports the page, starts the processes beside it, has them answer the question of a bare visit and
+    builds the first screen's charts. Streamlit is told not to warn that nobody is looking.
     """
     logging.getLogger("streamlit.runtime.scriptrunner_utils.script_run_context").setLevel(logging.ERROR)
     # Imported here: it is these imports that take the time.
@@ -31,13 +31,12 @@ def warm() -> None:
     from pdexplorer.texts.catalogue import LANGUAGES
     from pdexplorer.ui import compute
     from pdexplorer.ui.figures import MAP_HEIGHT, MAP_HEIGHT_WITH_INTRO, cost_template, map_look
-    from pdexplorer.ui.map_panel import map_under_way
     from pdexplorer.ui.page import main  # noqa: F401  the script itself, with all its tabs
 
     scenario = parse_query({}, compute.presets()).scenario
-    under_way = map_under_way(scenario, compute.catalog_for(scenario))
-    compute.evaluated(scenario)
-    for is_dark in (False, True):
-        cost_template(scenario.money.currency, is_dark, 2, LANGUAGES[0])
-    for height in (MAP_HEIGHT_WITH_INTRO, MAP_HEIGHT):
-        map_look(under_way.result(), height, LANGUAGES[0])
+    with compute.asked(scenario, with_map=True) as under_way:
+        for is_dark in (False, True):
+            cost_template(scenario.money.currency, is_dark, 2, LANGUAGES[0])
+        assert under_way.mapped is not None
+        for height in (MAP_HEIGHT_WITH_INTRO, MAP_HEIGHT):
+            map_look(under_way.mapped.result(), height, LANGUAGES[0])

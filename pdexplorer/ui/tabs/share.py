@@ -25,6 +25,7 @@ _LONG = 110  # pixels of a block that holds more than anybody reads
 
 def share_tab(answer: Answered, presets: Presets) -> None:
     """Links left, files right."""
+    answer = answer.complete()
     try:
         items = share_items(
             answer.scenario,

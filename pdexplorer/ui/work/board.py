@@ -4,7 +4,6 @@ progress and cancel; results are kept by task (scenario, requests, seed, trace) 
 
 import pickle
 import subprocess
-import sys
 import threading
 import time
 from collections import OrderedDict
@@ -14,6 +13,7 @@ import streamlit as st
 
 from pdexplorer import MODEL_VERSION
 from pdexplorer.ui.texts import text
+from pdexplorer.ui.work.process import started
 from pdexplorer.ui.work.replay import Replay
 from pdexplorer.ui.work.study import Study
 
@@ -87,11 +87,7 @@ class Board:
         with self._slots:
             if job.cancelled:
                 return
-            job.process = subprocess.Popen(
-                [sys.executable, "-m", "pdexplorer.ui.work.child"],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-            )
+            job.process = started("pdexplorer.ui.work.child")
             try:
                 _talk(job, job.process, wanted, data)
             except (EOFError, OSError, pickle.UnpicklingError):

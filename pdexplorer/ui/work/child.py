@@ -10,7 +10,6 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from pdexplorer.ui.work.mapped import Mapped, run_map
 from pdexplorer.ui.work.replay import Replay, run_replay
 from pdexplorer.ui.work.study import run_study
 
@@ -40,8 +39,6 @@ def main() -> None:
 
 
 def _done(task: Any, data: Any, send: Callable[..., None]) -> Any:
-    if isinstance(task, Mapped):
-        return run_map(task)
     report = _paced(send)
     return run_replay(task, data, report) if isinstance(task, Replay) else run_study(task, report)
 
