@@ -155,6 +155,8 @@ def flip_said(
     label = flip_label(texts, str(flip["key"]))
     unit = "" if label.endswith(str(flip["unit"])) else str(flip["unit"])
     side = flip.get("then_direction") or _side(flip, stand, answer)
+    if texts.language == "zh" and label[-1:].isascii():
+        label += " "  # between Latin letters and Chinese
     return texts.text(f"flip.{side}", what=escape(label), value=escape(with_unit(flip["value"], unit)))
 
 
