@@ -31,7 +31,7 @@ def accuracy_scatter(frame: pd.DataFrame, *, x_title: str, y_title: str, height:
     points = (
         alt.Chart(frame)
         .transform_filter("datum.row == 'point'")
-        .mark_point(size=22, opacity=0.55)
+        .mark_point(size=22, opacity=0.75)
         .encode(
             x=x,
             y=y,

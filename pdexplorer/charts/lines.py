@@ -6,11 +6,11 @@ from typing import Any
 import altair as alt
 import pandas as pd
 
+from pdexplorer.charts.fleet_channels import fleet_channels
 from pdexplorer.charts.picking import pickable
-from pdexplorer.charts.theme import fleet_channels
+from pdexplorer.charts.theme import FLEETS
 
 COLUMNS = ("row", "fleet", "x", "y", "x2")
-_SHADE = "#6A3D9A"
 
 
 def line_frame(
@@ -44,7 +44,7 @@ def fleet_lines(
     shade = (
         alt.Chart(frame)
         .transform_filter("datum.row == 'window'")
-        .mark_rect(color=_SHADE, opacity=0.14)
+        .mark_rect(color=FLEETS["disaggregated"], opacity=0.14)
         .encode(x=x, x2="x2:Q")
     )
     base = (

@@ -14,7 +14,7 @@ COLORS: Mapping[str, str] = {
     "router": "#999999",
     "queue": "#CC79A7",
     "prefill": "#0072B2",
-    "handshake": "#F0E442",
+    "handshake": "#D55E00",
     "exposed_transfer": "#E69F00",
     "first_decode": "#009E73",
     "weights": "#0072B2",
@@ -53,10 +53,12 @@ def time_bars(
     *,
     part_texts: Mapping[str, str],
     x_title: str,
-    height: int = 240,
+    height: int = 180,
     picked: str = "",
 ) -> alt.Chart:
-    """frame: see `time_frame`. picked: see `pickable`; reports the bar."""
+    """frame: see `time_frame`. picked: see `pickable`; reports the bar. Its key of colours stands outside,
+    where it can wrap.
+    """
     chart: alt.Chart = (
         alt.Chart(frame)
         .mark_bar(height={"band": 0.72})
@@ -64,14 +66,14 @@ def time_bars(
             y=alt.Y(
                 "bar:N", title=None, sort=None, axis=alt.Axis(labelLimit=190, ticks=False, labelOverlap=False)
             ),
-            x=alt.X("start:Q", title=x_title),
+            x=alt.X("start:Q", title=x_title, axis=alt.Axis(tickCount=8)),
             x2="end:Q",
             color=alt.Color(
                 "part:N",
                 title=None,
                 sort=None,
                 scale=alt.Scale(domain=list(part_texts.values()), range=[COLORS[p] for p in part_texts]),
-                legend=alt.Legend(orient="top", symbolType="square", columns=4, labelLimit=160),
+                legend=None,
             ),
             tooltip=[
                 alt.Tooltip("bar:N", title=" "),

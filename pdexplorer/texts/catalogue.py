@@ -7,6 +7,7 @@ from types import MappingProxyType
 
 from pdexplorer.scenario.presets import Preset
 from pdexplorer.texts.chinese import CHINESE
+from pdexplorer.texts.chinese_evidence import EVIDENCE as CHINESE_EVIDENCE
 from pdexplorer.texts.chinese_exports import CHINESE_EXPORTS
 from pdexplorer.texts.chinese_fields import CHOICES as CHINESE_CHOICES
 from pdexplorer.texts.chinese_fields import FIELDS as CHINESE_FIELDS
@@ -16,6 +17,7 @@ from pdexplorer.texts.chinese_sentences import in_chinese
 from pdexplorer.texts.chinese_studies import CHINESE_STUDIES
 from pdexplorer.texts.chinese_tabs import CHINESE_TABS
 from pdexplorer.texts.english import ENGLISH
+from pdexplorer.texts.english_evidence import EVIDENCE
 from pdexplorer.texts.english_exports import ENGLISH_EXPORTS
 from pdexplorer.texts.english_fields import CHOICES, FIELDS
 from pdexplorer.texts.english_studies import ENGLISH_STUDIES
@@ -68,12 +70,18 @@ def left_out(texts: Texts) -> tuple[str, ...]:
 def catalogue(language: str) -> Mapping[str, str]:
     """All texts of a language by id."""
     blocks = {
-        "en": (ENGLISH, {**ENGLISH_TABS, **ENGLISH_STUDIES, **ENGLISH_EXPORTS}, FIELDS, CHOICES, {}),
+        "en": (
+            ENGLISH,
+            {**ENGLISH_TABS, **ENGLISH_STUDIES, **ENGLISH_EXPORTS},
+            FIELDS,
+            {**CHOICES, **EVIDENCE},
+            {},
+        ),
         "zh": (
             CHINESE,
             {**CHINESE_TABS, **CHINESE_STUDIES, **CHINESE_EXPORTS},
             CHINESE_FIELDS,
-            CHINESE_CHOICES,
+            {**CHINESE_CHOICES, **CHINESE_EVIDENCE},
             CHINESE_HELP,
         ),
     }[language]

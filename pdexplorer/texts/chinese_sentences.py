@@ -112,6 +112,15 @@ PATTERNS: Mapping[str, str] = {
     r"name = (.*): taken by a preset of pdexplorer; choose another": r"文件名 \1：与自带预设重名，请换一个",
     r"name = (.*): is there already; choose another or replace it": r"文件名 \1：已存在，请换名或选择替换",
     r"name = (.*): cannot be written \((.*)\)": r"文件名 \1：无法写入（\2）",
+    # prices
+    r"(\S+): (?:\$|USD )([\d.,]+)/h, published rent": r"\1：\2 USD/h，公开租价",
+    r"(\S+): (?:\$|USD )([\d.,]+)/h, published rent; no purchase price is published": (
+        r"\1：\2 USD/h，公开租价；没有公开的购置价"
+    ),
+    r"(\S+): (?:\$|USD )([\d.,]+)/h from (?:\$|USD )([\d.,]+) × \(1 \+ ([\d.]+) host\) over ([\d.]+) years "
+    r"at (\d+%); (\d+ W) × ([\d.]+) PUE × (?:\$|USD )([\d.]+)/kWh": (
+        r"\1：\2 USD/h，由购置价 \3 USD ×（1 + 主机 \4）、\5 年、可用率 \6 得出；\7 × PUE \8 × \9 USD/kWh"
+    ),
     # traces and configs
     r"config\.json: is not JSON \(line (\d+)\)": r"config.json：不是合法 JSON（第 \1 行）",
     r"config\.json: is not JSON \(nested too deeply\)": "config.json：嵌套过深",

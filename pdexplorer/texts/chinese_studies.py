@@ -46,6 +46,7 @@ CHINESE_STUDIES: Mapping[str, str] = {
     "recompute.fetch": "取回",
     "recompute.again": "重新预填充",
     "sensitivity.about": "其余不变时，各参数对收益的影响，*估算*；按幅度排序。竖线：持平。当前：{gain}×。",
+    "sensitivity.still": "几乎没有影响：{what}。",
     "sensitivity.x": "P/D 分离的收益（×）",
     "sensitivity.low": "调低",
     "sensitivity.high": "调高",

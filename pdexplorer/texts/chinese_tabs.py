@@ -32,8 +32,8 @@ CHINESE_TABS: Mapping[str, str] = {
     "trace.bad": "无法读取该 trace：{why}",
     "trace.limit": "这里只回放前 {requests} 个请求；命令行可回放全部。",
     "candidates.about": "两种部署尝试过的所有设计，按得分排序；不可行的给出原因。得分为*估算*。",
-    "sources.about": "本页数字的来源。datasheet：厂商规格书；published：公开报价或报告；derived：由其他数据"
-    "推算；fitted：由实测拟合；assumed：无公开数据的假设；user：在此手工设定。",
+    "sources.about": "本页数字的来源。规格书：厂商公布；公开：公开报价或报告；实测：来源自己的测量；推算：由"
+    "其他数据得出；拟合：由实测拟合；假设：无公开数据；手工：由你设定。",
     "sources.figures": "该场景涉及的全部目录参数",
     "sources.results": "本结论依据",
     "column.fleet": "部署",

@@ -51,6 +51,7 @@ ENGLISH_STUDIES: Mapping[str, str] = {
     "recompute.again": "prefill again",
     "sensitivity.about": "How far each input moves the gain, the others held, *estimated*; widest first. "
     "Line: break-even. Now: {gain}×.",
+    "sensitivity.still": "Hardly any effect: {what}.",
     "sensitivity.x": "Gain of splitting (×)",
     "sensitivity.low": "lower",
     "sensitivity.high": "higher",

@@ -34,9 +34,9 @@ ENGLISH_TABS: Mapping[str, str] = {
     "trace.limit": "Only the first {requests} requests are replayed here; the shell replays all of them.",
     "candidates.about": "Every design tried for both fleets, best first: its score, or the limit that "
     "rules it out. Scores are *estimated*.",
-    "sources.about": "Where this page's numbers come from. datasheet: the maker's; published: a list price "
-    "or report; derived: from other figures; fitted: to measurements; assumed: nobody published it; user: "
-    "set here.",
+    "sources.about": "Where this page's numbers come from. Datasheet: the maker's; published: a list price "
+    "or report; measured: by the source itself; derived: from other figures; fitted: to measurements; "
+    "assumed: nobody published it; set here: by you.",
     "sources.figures": "All catalogue figures of what the scenario names",
     "sources.results": "This answer rests on",
     "column.fleet": "Fleet",

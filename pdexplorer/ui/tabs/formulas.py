@@ -7,7 +7,7 @@ from pdexplorer.metrics.money import price_of
 from pdexplorer.physics.memory import index_bytes_per_token, kv_bytes_per_token
 from pdexplorer.texts.formats import money_per_hour, ms_text, number, ratio_text, seconds_text
 from pdexplorer.ui.answer import Answered
-from pdexplorer.ui.texts import text
+from pdexplorer.ui.texts import said, text
 
 
 def formulas(answer: Answered) -> list[tuple[str, str, str]]:
@@ -54,7 +54,7 @@ def _all(answer: Answered) -> Iterator[tuple[str, str, str]]:
     ):
         if identifier in answer.catalog.accelerators:
             price = price_of(answer.catalog.accelerators[identifier], answer.scenario.money)
-            yield "price", "USD/h", price.text.replace("$", "USD ")
+            yield "price", "USD/h", said(price.text.replace("$", "USD "))
 
 
 def _transfer(answer: Answered, fleet: Any, e: Any) -> Iterator[tuple[str, str, str]]:

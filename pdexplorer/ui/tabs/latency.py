@@ -7,13 +7,14 @@ import pandas as pd
 import streamlit as st
 
 from pdexplorer.charts.template import to_template
-from pdexplorer.charts.time_bars import COLUMNS, time_bars, time_frame
+from pdexplorer.charts.time_bars import COLORS, COLUMNS, time_bars, time_frame
 from pdexplorer.scenario.scenario import Scenario
 from pdexplorer.study.recompute import RecomputeRow
 from pdexplorer.study.time_split import TPOT_PARTS, TTFT_PARTS, TimeRow
 from pdexplorer.texts.formats import ms_text
 from pdexplorer.ui.answer import Answered
 from pdexplorer.ui.chart import chart
+from pdexplorer.ui.chart_key import heading
 from pdexplorer.ui.pick import PICKED, Point, pick, picked_mark
 from pdexplorer.ui.tabs.studies import table, time_study
 from pdexplorer.ui.texts import language, text
@@ -31,7 +32,7 @@ def latency_tab(answer: Answered) -> None:
             continue
         what = text(f"latency.{metric}")
         totals = ", ".join(f"{name} {ms_text(sum(parts.values()))}" for name, parts in bars)
-        st.markdown(f"**{what}**")
+        st.html(heading(what, {part: COLORS[part] for part in _PARTS[metric]}, part_texts(metric)))
         chart(
             time_frame(bars, part_texts(metric)),
             _template(metric, language()),

@@ -14,7 +14,7 @@ from pdexplorer.ui.chart import chart
 from pdexplorer.ui.tabs.formulas import formulas
 from pdexplorer.ui.tabs.sources import sources
 from pdexplorer.ui.tabs.studies import table
-from pdexplorer.ui.texts import language, text
+from pdexplorer.ui.texts import choice_text, language, text
 
 _LEFT_OUT = 7
 
@@ -40,9 +40,9 @@ def _accuracy() -> None:
     table(
         [
             {
-                text("method.file"): error.file,
-                text("method.split"): error.split,
-                text("method.quantity"): error.quantity,
+                text("method.file"): choice_text("method", error.file),
+                text("method.split"): choice_text("method", error.split),
+                text("method.quantity"): choice_text("method", error.quantity),
                 text("method.held_out"): error.held_out,
                 text("method.rows"): error.rows,
                 text("method.median"): percent(error.median),
@@ -50,10 +50,16 @@ def _accuracy() -> None:
             }
             for error in stored.errors
         ],
-        height=300,
+        height=420,
+        widths={text("method.split"): 230},
     )
     points = [
-        (row.quantity, row.measured_ms, row.predicted_ms, f"{row.model}, {row.system}, {row.engine}")
+        (
+            choice_text("method", row.quantity),
+            row.measured_ms,
+            row.predicted_ms,
+            f"{row.model}, {row.system}, {row.engine}",
+        )
         for row in rows
     ]
     chart(

@@ -19,7 +19,7 @@ from pdexplorer.scenario.settings import diff
 from pdexplorer.study.faults import FaultRow, fault_shares
 from pdexplorer.texts.chinese_causes import CAUSES
 from pdexplorer.texts.chinese_published import CHANGES, CLAIMS
-from pdexplorer.texts.formats import ms_text, number, percent
+from pdexplorer.texts.formats import number, percent, seconds_text
 from pdexplorer.ui.answer import Answered
 from pdexplorer.ui.pick import Point
 from pdexplorer.ui.tabs.studies import long_study, pick_table, table
@@ -47,7 +47,7 @@ def faults_tab(answer: Answered) -> None:
             text("faults.after"): percent(row.attainment_after),
             text("faults.lost"): row.lost_requests,
             text("faults.retries"): row.retries,
-            text("faults.ttft"): ms_text(row.ttft_p95_s),
+            text("faults.ttft"): seconds_text(row.ttft_p95_s),
             text("faults.late"): "" if row.late is None else text(f"late.{row.late.cause}"),
         }
         for row in found

@@ -1,5 +1,6 @@
 """Where the numbers on the page come from: every figure in use with unit, kind and source."""
 
+import re
 from collections.abc import Iterable, Mapping
 
 import pandas as pd
@@ -11,27 +12,47 @@ from pdexplorer.scenario.scenario import Scenario
 from pdexplorer.ui.answer import Answered
 from pdexplorer.ui.fields import number_text
 from pdexplorer.ui.overrides import figure_label
-from pdexplorer.ui.texts import text
+from pdexplorer.ui.tabs.studies import table
+from pdexplorer.ui.texts import choice_text, language, said, text
 
 
 def sources(answer: Answered) -> None:
     """What the answer rests on, then the catalogue's figures of everything the scenario names."""
     scenario, evaluation, catalog = answer.scenario, answer.evaluation, answer.catalog
     st.caption(text("sources.about"))
+    names = {
+        identifier: str(record.name)
+        for records in (catalog.accelerators, catalog.links, catalog.engines, catalog.models)
+        for identifier, record in records.items()
+    }
     lines = list(evaluation.sources)
     if lines:
         st.markdown(f"**{text('sources.results')}**")
-        st.dataframe(answer_frame(lines), hide_index=True, width="stretch", height=300)
+        table([answer_cells(line, names) for line in lines], height=300)
     st.markdown(f"**{text('sources.figures')}**")
-    st.dataframe(source_frame(scenario, catalog), hide_index=True, width="stretch", height=420)
+    table(source_frame(scenario, catalog).to_dict("records"), height=420)
 
 
-def answer_frame(lines: Iterable[str]) -> pd.DataFrame:
-    """What the answer rests on: `item: kind, source` a line, split in two columns."""
-    pairs = [line.partition(": ") for line in lines]
-    return pd.DataFrame(
-        {text("column.item"): [p[0] for p in pairs], text("column.source"): [p[2] for p in pairs]}
-    )
+def answer_cells(line: str, names: Mapping[str, str]) -> Mapping[str, str]:
+    """What the answer rests on: `item: kind, source` a line. names: by id, of what items are called."""
+    item, _, rest = line.partition(": ")
+    first, _, source = rest.partition(", ")
+    kind = first.partition(" ")[0]
+    if item == "price":
+        kind, source = "", said(rest.replace("$", "USD "))
+    elif choice_text("source", kind) == kind and language() == "zh":
+        kind, source = "", rest
+    elif kind == "github":
+        source = rest
+    item = re.sub(r"\w+", lambda word: _called(word[0], names), item)
+    cells = (item, choice_text("source", kind), source)
+    return dict(zip([text(f"column.{name}") for name in ("item", "kind", "source")], cells, strict=True))
+
+
+def _called(word: str, names: Mapping[str, str]) -> str:
+    if word in names:
+        return names[word]
+    return figure_label(word) if "_" in word else choice_text("item", word)
 
 
 def source_frame(scenario: Scenario, catalog: Catalog) -> pd.DataFrame:
@@ -52,7 +73,7 @@ def source_frame(scenario: Scenario, catalog: Catalog) -> pd.DataFrame:
         rows.append(
             _row(
                 catalog.models[scenario.model.name].name,
-                "config",
+                choice_text("item", "config"),
                 "",
                 "",
                 catalog.model_sources[scenario.model.name],
@@ -63,7 +84,13 @@ def source_frame(scenario: Scenario, catalog: Catalog) -> pd.DataFrame:
 
 def _figures(item: str, figures: Mapping[str, Figure]) -> Iterable[dict[str, str]]:
     for name, figure in figures.items():
-        yield _row(item, figure_label(name), number_text(figure.value), figure.kind, figure.source)
+        yield _row(
+            item,
+            figure_label(name),
+            number_text(figure.value),
+            choice_text("source", figure.kind),
+            figure.source,
+        )
 
 
 def _row(item: str, figure: str, value: str, kind: str, source: str) -> dict[str, str]:
