@@ -3,12 +3,12 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import altair as alt
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from pdexplorer.charts.theme import GAIN_LABEL, GAIN_SCHEME, GBIT_LABEL, HALO, INK, NEITHER, TOKENS_LABEL
+from pdexplorer.charts.vega_lite import group, layer, number, only, words
 
 COLUMNS = ("row", "x1", "x2", "y1", "y2", "x", "y", "order", "line", "gain", "log2_gain", "winner", "text")
 _WORDS = ("row", "winner", "text")
@@ -69,7 +69,7 @@ def map_frame(
             {"row": "contour", "x": x, "y": y, "order": order, "line": line}
             for order, (x, y) in enumerate(points)
         )
-    marks.extend(_words(xs, ys, winners, winner_texts, None if here is None else here[1]))
+    marks.extend(_region_words(xs, ys, winners, winner_texts, None if here is None else here[1]))
     if here is not None:
         x = float(np.clip(here[0], x_edges[0], x_edges[-1]))
         y = float(np.clip(here[1], y_edges[0], y_edges[-1]))
@@ -93,7 +93,6 @@ def _stacked(
 
 
 def break_even_map(
-    frame: pd.DataFrame,
     *,
     x_title: str,
     y_title: str,
@@ -103,83 +102,82 @@ def break_even_map(
     winner_title: str = "better",
     height: int = 260,
     picked: str = "",
-) -> alt.LayerChart:
-    """frame: see `map_frame`. Continuous log axes, with ticks where given, in the units of the titles.
+) -> dict[str, Any]:
+    """Vega-Lite for the frames of `map_frame`: continuous log axes, with ticks where given, in the units of
+    the titles.
 
     picked: the name under which a clicked cell's x and y are reported; empty where nothing listens.
     """
-    base = alt.Chart(frame)
-    x_axis = alt.Axis(values=list(x_ticks), labelExpr=TOKENS_LABEL, grid=False, labelFlush=False)
-    y_axis = alt.Axis(values=list(y_ticks), labelExpr=GBIT_LABEL, grid=False)
-    log = alt.Scale(type="log", nice=False)
+    x_axis = {"values": list(x_ticks), "labelExpr": TOKENS_LABEL, "grid": False, "labelFlush": False}
+    y_axis = {"values": list(y_ticks), "labelExpr": GBIT_LABEL, "grid": False}
 
-    def x(field: str) -> alt.X:
-        return alt.X(f"{field}:Q", title=x_title, scale=log, axis=x_axis)
-
-    def y(field: str) -> alt.Y:
-        return alt.Y(f"{field}:Q", title=y_title, scale=log, axis=y_axis)
+    def place(x: str, y: str) -> dict[str, Any]:
+        log = {"type": "log", "nice": False}
+        return {
+            "x": number(x, title=x_title, scale=log, axis=x_axis),
+            "y": number(y, title=y_title, scale=log, axis=y_axis),
+        }
 
     tooltip = [
-        alt.Tooltip("x:Q", title=x_title, format=",.3~s"),
-        alt.Tooltip("y:Q", title=y_title, format=",.3~r"),
-        alt.Tooltip("winner:N", title=winner_title),
-        alt.Tooltip("gain:Q", title=gain_title, format=".2f"),
+        number("x", title=x_title, format=",.3~s"),
+        number("y", title=y_title, format=",.3~r"),
+        words("winner", title=winner_title),
+        number("gain", title=gain_title, format=".2f"),
     ]
-    color = alt.Color(
-        "log2_gain:Q",
-        title=gain_title,
-        scale=alt.Scale(
-            scheme=GAIN_SCHEME, reverse=True, domain=[-_CLAMP_LOG2, _CLAMP_LOG2], domainMid=0, clamp=True
-        ),
-        legend=alt.Legend(
-            orient="right",
-            values=[-1, -0.5, 0, 0.5, 1],
-            labelExpr=GAIN_LABEL,
-            gradientLength=max(80, height - 90),
-            titleLimit=160,
-        ),
-    )
+    corners = {**place("x1", "y1"), "x2": {"field": "x2"}, "y2": {"field": "y2"}}
     # No description for each of hundreds of cells: the chart has one, and browsers pay for every expression.
-    cells = (
-        base.transform_filter("datum.row == 'cell'")
-        .mark_rect(strokeWidth=0, aria=False)
-        .encode(x=x("x1"), x2="x2:Q", y=y("y1"), y2="y2:Q", color=color, tooltip=tooltip)
+    cells = layer(
+        {"type": "rect", "strokeWidth": 0, "aria": False},
+        {**corners, "color": _gain_color(gain_title, height), "tooltip": tooltip},
+        only("datum.row == 'cell'"),
     )
-    if picked:
-        cells = cells.add_params(
-            alt.selection_point(name=picked, fields=["x", "y"], on="click", toggle=False)
-        )
-    grey = (
-        base.transform_filter("datum.row == 'grey'")
-        .mark_rect(color=NEITHER, aria=False)
-        .encode(x=x("x1"), x2="x2:Q", y=y("y1"), y2="y2:Q", tooltip=tooltip[:3])
+    grey = layer(
+        {"type": "rect", "color": NEITHER, "aria": False},
+        {**corners, "tooltip": tooltip[:3]},
+        only("datum.row == 'grey'"),
     )
-    contour = (
-        base.transform_filter("datum.row == 'contour'")
-        .mark_line(color=INK, strokeDash=[6, 3], strokeWidth=2, interpolate="linear")
-        .encode(x=x("x"), y=y("y"), order="order:Q", detail="line:N")
+    here = place("x", "y")
+    contour = layer(
+        {"type": "line", "color": INK, "strokeDash": [6, 3], "strokeWidth": 2, "interpolate": "linear"},
+        {**here, "order": number("order"), "detail": words("line")},
+        only("datum.row == 'contour'"),
     )
-    words = base.encode(x=x("x"), y=y("y"), text="text:N")
-    named = alt.LayerChart(
-        layer=[
-            words.mark_text(fontSize=13, fontWeight=700, stroke=HALO, strokeWidth=4, strokeJoin="round"),
-            words.mark_text(fontSize=13, fontWeight=700, color=INK),
-        ]
-    ).transform_filter("datum.row == 'word'")
-    here = alt.LayerChart(
-        layer=[
-            base.encode(x=x("x"), y=y("y")).mark_point(
-                shape="cross", size=260, filled=True, color=INK, stroke=HALO, strokeWidth=2, opacity=1
-            ),
-            words.mark_text(dy=-17, fontSize=12, fontWeight=700, stroke=HALO, strokeWidth=4),
-            words.mark_text(dy=-17, fontSize=12, fontWeight=700, color=INK),
-        ]
-    ).transform_filter("datum.row == 'here'")
+    named = group(_on_a_halo(here, {"fontSize": 13}), only("datum.row == 'word'"))
+    cross = {
+        **{"type": "point", "shape": "cross", "size": 260, "filled": True, "opacity": 1},
+        **{"color": INK, "stroke": HALO, "strokeWidth": 2},
+    }
+    stands = group(
+        [layer(cross, here), *_on_a_halo(here, {"fontSize": 12, "dy": -17})], only("datum.row == 'here'")
+    )
     # Grouped, so that hundreds of cells are passed over once and not by every small mark.
-    marks = alt.LayerChart(layer=[contour, named, here]).transform_filter(
-        "datum.row != 'cell' && datum.row != 'grey'"
-    )
-    return alt.LayerChart(layer=[cells, grey, marks]).properties(height=height)
+    marks = group([contour, named, stands], only("datum.row != 'cell' && datum.row != 'grey'"))
+    spec: dict[str, Any] = {"layer": [cells, grey, marks], "height": height}
+    if picked:
+        click = {"type": "point", "fields": ["x", "y"], "on": "click", "toggle": False}
+        cells["name"] = "cells"
+        spec["params"] = [{"name": picked, "select": click, "views": ["cells"]}]
+    return spec
+
+
+def _gain_color(title: str, height: int) -> dict[str, Any]:
+    scale = {
+        **{"scheme": GAIN_SCHEME, "reverse": True, "clamp": True},
+        **{"domain": [-_CLAMP_LOG2, _CLAMP_LOG2], "domainMid": 0},
+    }
+    legend = {
+        **{"orient": "right", "values": [-1, -0.5, 0, 0.5, 1], "labelExpr": GAIN_LABEL},
+        **{"gradientLength": max(80, height - 90), "titleLimit": 160},
+    }
+    return number("log2_gain", title=title, scale=scale, legend=legend)
+
+
+def _on_a_halo(place: Mapping[str, Any], look: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Words that can be read on any colour."""
+    encoding = {**place, "text": words("text")}
+    look = {"type": "text", "fontWeight": 700, **look}
+    halo = {"stroke": HALO, "strokeWidth": 4, "strokeJoin": "round"}
+    return [layer({**look, **halo}, encoding), layer({**look, "color": INK}, encoding)]
 
 
 def log_edges(centres: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -193,7 +191,7 @@ def log_edges(centres: NDArray[np.float64]) -> NDArray[np.float64]:
     return edges
 
 
-def _words(
+def _region_words(
     xs: NDArray[np.float64],
     ys: NDArray[np.float64],
     winners: NDArray[Any],

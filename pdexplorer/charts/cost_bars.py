@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from typing import Any
 
-import altair as alt
 import pandas as pd
 
 from pdexplorer.charts.theme import PARTS
+from pdexplorer.charts.vega_lite import layer, number, only, words
 
 REQUESTS_PER_BAR = 1000
 """Costs are drawn per thousand requests: one request costs fractions of a cent."""
@@ -68,7 +68,6 @@ def cost_frame(
 
 
 def cost_bars(
-    frame: pd.DataFrame,
     *,
     part_texts: Mapping[str, str],
     axis_title: str,
@@ -76,61 +75,55 @@ def cost_bars(
     height: int = 96,
     legend: bool = True,
     tooltip_titles: tuple[str, str, str] = ("fleet", "part", "share of this fleet"),
-) -> alt.LayerChart:
-    """frame: see `cost_frame`. axis_title goes into tooltips: the axis itself has none, its heading says the
-    unit.
+) -> dict[str, Any]:
+    """Vega-Lite for the frames of `cost_frame`. axis_title goes into tooltips: the axis itself has none, its
+    heading says the unit.
 
     ink is the colour of the totals, which stand on the page's ground. legend: left out where the page draws
     its own.
     """
-    parts = alt.Chart(frame).transform_filter("datum.row == 'part'")
-    fleet = alt.Y("fleet:N", sort=None, title=None, axis=alt.Axis(labelLimit=170, ticks=False, domain=False))
-    bars = parts.mark_bar(height={"band": 0.78}).encode(
-        y=fleet,
-        x=alt.X("start:Q", title=None, axis=alt.Axis(tickCount=6), scale=alt.Scale(nice=False)),
-        x2="end:Q",
-        color=alt.Color(
-            "part_text:N",
-            sort=None,
-            title=None,
-            scale=alt.Scale(domain=[part_texts[p] for p in PARTS], range=list(PARTS.values())),
-            legend=alt.Legend(orient="top", symbolType="square", labelLimit=240, offset=4)
-            if legend
-            else None,
-        ),
-        tooltip=[
-            alt.Tooltip("fleet:N", title=tooltip_titles[0]),
-            alt.Tooltip("part_text:N", title=tooltip_titles[1]),
-            alt.Tooltip("cost:Q", title=axis_title, format=",.4~g"),
-            alt.Tooltip("share:Q", title=tooltip_titles[2], format=".1%"),
-        ],
+    fleet = {
+        "y": words("fleet", sort=None, title=None, axis={"labelLimit": 170, "ticks": False, "domain": False})
+    }
+    key = {"orient": "top", "symbolType": "square", "labelLimit": 240, "offset": 4} if legend else None
+    colors = {"domain": [part_texts[part] for part in PARTS], "range": list(PARTS.values())}
+    bars = layer(
+        {"type": "bar", "height": {"band": 0.78}},
+        {
+            **fleet,
+            "x": number("start", title=None, axis={"tickCount": 6}, scale={"nice": False}),
+            "x2": {"field": "end"},
+            "color": words("part_text", sort=None, title=None, scale=colors, legend=key),
+            "tooltip": [
+                words("fleet", title=tooltip_titles[0]),
+                words("part_text", title=tooltip_titles[1]),
+                number("cost", title=axis_title, format=",.4~g"),
+                number("share", title=tooltip_titles[2], format=".1%"),
+            ],
+        },
+        only("datum.row == 'part'"),
     )
     # White on the four Okabe-Ito hues is too pale on orange; near-black reads on all but the blue.
-    inside = (
-        parts.transform_calculate(middle="(datum.start + datum.end) / 2")
-        .mark_text(fontSize=12, fontWeight=600)
-        .encode(
-            y=fleet,
-            x=alt.X("middle:Q", title=None),
-            text="label:N",
-            color=alt.condition("datum.part == 'prefill'", alt.value("#ffffff"), alt.value("#1b1b1f")),
-        )
+    legible = {"condition": {"test": "datum.part == 'prefill'", "value": "#ffffff"}, "value": "#1b1b1f"}
+    inside = layer(
+        {"type": "text", "fontSize": 12, "fontWeight": 600},
+        {**fleet, "x": number("middle", title=None), "text": words("label"), "color": legible},
+        only("datum.row == 'part'"),
+        {"calculate": "(datum.start + datum.end) / 2", "as": "middle"},
     )
-    totals = (
-        alt.Chart(frame)
-        .transform_filter("datum.row == 'total'")
-        .mark_text(align="left", dx=6, fontSize=13, fontWeight=700, color=ink)
-        .encode(y=fleet, x=alt.X("end:Q", title=None), text="label:N")
+    totals = layer(
+        {"type": "text", "align": "left", "dx": 6, "fontSize": 13, "fontWeight": 700, "color": ink},
+        {**fleet, "x": number("end", title=None), "text": words("label")},
+        only("datum.row == 'total'"),
     )
     # An unseen mark beyond the longest bar keeps its total from being cut.
-    room = (
-        alt.Chart(frame)
-        .transform_filter("datum.row == 'total'")
-        .transform_calculate(edge="datum.end * 1.24")
-        .mark_point(opacity=0)
-        .encode(y=fleet, x=alt.X("edge:Q", title=None))
+    room = layer(
+        {"type": "point", "opacity": 0},
+        {**fleet, "x": number("edge", title=None)},
+        only("datum.row == 'total'"),
+        {"calculate": "datum.end * 1.24", "as": "edge"},
     )
-    return alt.LayerChart(layer=[bars, inside, totals, room]).properties(height=height)
+    return {"layer": [bars, inside, totals, room], "height": height}
 
 
 def money_text(value: float) -> str:

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from pdexplorer.charts.theme import fleet_channels
+from pdexplorer.charts.fleet_channels import fleet_channels
 
 COLUMNS = ("time_s", "fleet", "panel", "value")
 PANELS = ("waiting", "batch", "kv_fraction", "link_fraction")

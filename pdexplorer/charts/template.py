@@ -3,17 +3,18 @@
 Building an Altair chart costs tens of milliseconds, handing a finished dict to the page well under one.
 """
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import altair as alt
+if TYPE_CHECKING:
+    import altair as alt
 
-_PADDING = {"left": 2, "right": 2, "top": 4, "bottom": 2}  # pixels; a page's own theme leaves 20 below
+PADDING = {"left": 2, "right": 2, "top": 4, "bottom": 2}  # pixels; a page's own theme leaves 20 below
 
 _PER_DRAWING = ("data", "datasets", "config", "$schema")
 
 
-def to_template(chart: alt.Chart | alt.LayerChart) -> dict[str, Any]:
+def to_template(chart: "alt.Chart | alt.LayerChart") -> dict[str, Any]:
     """The chart's Vega-Lite dict without data and look; every layer must read the one frame drawn with it."""
     spec: dict[str, Any] = chart.to_dict()
     kept = {key: value for key, value in spec.items() if key not in _PER_DRAWING}
-    return {"padding": _PADDING, **kept}
+    return {"padding": PADDING, **kept}

@@ -9,7 +9,7 @@ import numpy as np
 from pdexplorer import MODEL_VERSION
 from pdexplorer.charts.break_even_map import X_TICKS, Y_TICKS, break_even_map, map_frame, within
 from pdexplorer.charts.cost_bars import cost_bars, cost_frame
-from pdexplorer.charts.theme import exported
+from pdexplorer.charts.vega_lite import standing_alone
 from pdexplorer.export.drawing import Drawer, shared_drawer
 from pdexplorer.export.report import FLEETS, Report
 from pdexplorer.export.tables import cannot_lines, part_names
@@ -84,15 +84,13 @@ def _cost(report: Report) -> dict[str, Any]:
     money = report.scenario.money
     names = part_names(report)
     frame = cost_frame(costs, report.fleet_names, names, money.currency_per_usd)
-    chart = cost_bars(
-        frame,
+    spec = cost_bars(
         part_texts=names,
         axis_title=report.texts.text("cost.axis", currency=money.currency),
         ink=INK,
         height=_BAR_HEIGHT * len(costs),
     )
-    spec: dict[str, Any] = exported(chart).to_dict()
-    return spec
+    return standing_alone(spec, frame)
 
 
 def _map(report: Report) -> dict[str, Any]:
@@ -103,8 +101,7 @@ def _map(report: Report) -> dict[str, Any]:
         found.x_values, found.y_values, found.gain, found.winner, found.contours, report.here,
         {winner: report.texts.text(f"map.{winner}") for winner in _WINNERS}, report.texts.text("map.here"),
     )  # fmt: skip
-    chart = break_even_map(
-        frame,
+    spec = break_even_map(
         x_title=report.texts.text("map.x"),
         y_title=report.texts.text("map.y"),
         gain_title=report.texts.text("map.gain"),
@@ -112,8 +109,7 @@ def _map(report: Report) -> dict[str, Any]:
         y_ticks=within(Y_TICKS, found.y_values),
         height=_MAP_HEIGHT,
     )
-    spec: dict[str, Any] = exported(chart).to_dict()
-    return spec
+    return standing_alone(spec, frame)
 
 
 def _nothing(view: str, report: Report) -> str:

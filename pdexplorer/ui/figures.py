@@ -1,4 +1,4 @@
-"""The page's charts: templates built once a look, then drawn with each answer's frame."""
+"""The first screen's charts."""
 
 from collections.abc import Mapping
 from html import escape
@@ -8,11 +8,9 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from pdexplorer.charts.break_even_map import COLUMNS as MAP_COLUMNS
 from pdexplorer.charts.break_even_map import X_TICKS, Y_TICKS, break_even_map, map_frame, within
-from pdexplorer.charts.cost_bars import COLUMNS as COST_COLUMNS
 from pdexplorer.charts.cost_bars import REQUESTS_PER_BAR, cost_bars, cost_frame, money_text
-from pdexplorer.charts.template import to_template
+from pdexplorer.charts.template import PADDING
 from pdexplorer.charts.theme import PARTS
 from pdexplorer.study.map import MapResult
 from pdexplorer.texts.formats import number, percent
@@ -48,7 +46,7 @@ def cost_figure(answer: Mapping[str, Any], whys: Mapping[str, str], kind: str) -
     frame = cost_frame(costs, fleet_texts(), part_texts(), rate)
     chart(
         frame,
-        cost_template(currency, dark(), len(costs), language()),
+        cost_template(currency, dark(), len(costs)),
         alt=_cost_alt(costs, currency, rate),
         key="chart.cost",
     )
@@ -59,17 +57,11 @@ def map_figure(result: MapResult, here: tuple[float, float], height: int) -> Non
     won = float(np.mean(np.asarray(result.winner, dtype=object) == "disaggregated"))
     chart(
         _kept_frame(result, here),
-        map_look(result, height, language()),
+        map_template(result, height),
         alt=text("map.alt", share=percent(won), x=number(here[0]), y=number(here[1])),
         key=MAP_KEY,
         picks=True,
     )
-
-
-def map_look(result: MapResult, height: int, language: str) -> dict[str, Any]:
-    """Vega-Lite of a map over these axes, without data."""
-    x, y = np.asarray(result.x_values, float), np.asarray(result.y_values, float)
-    return map_template(within(X_TICKS, x), within(Y_TICKS, y), height, language)
 
 
 def _kept_frame(result: MapResult, here: tuple[float, float]) -> pd.DataFrame:
@@ -96,14 +88,11 @@ def placed_frame(result: MapResult, here: tuple[float, float]) -> pd.DataFrame:
     )
 
 
-@st.cache_resource(max_entries=32, show_spinner=False)
-def cost_template(currency: str, is_dark: bool, bars: int, language: str) -> dict[str, Any]:
+def cost_template(currency: str, is_dark: bool, bars: int) -> dict[str, Any]:
     """Vega-Lite of the cost bars, without data."""
-    empty = pd.DataFrame({column: [] for column in COST_COLUMNS})
     ink = "#f2f2f5" if is_dark else "#1b1b1f"
     height = _COST_HEIGHT[bars]
-    bars_chart = cost_bars(
-        empty,
+    drawn = cost_bars(
         part_texts=part_texts(),
         axis_title=text("cost.axis", currency=currency),
         ink=ink,
@@ -111,28 +100,22 @@ def cost_template(currency: str, is_dark: bool, bars: int, language: str) -> dic
         legend=False,
         tooltip_titles=(text("cost.fleet"), text("cost.part"), text("cost.share")),
     )
-    return to_template(bars_chart)
+    return {"padding": PADDING, **drawn}
 
 
-@st.cache_resource(max_entries=32, show_spinner=False)
-def map_template(
-    x_ticks: tuple[float, ...], y_ticks: tuple[float, ...], height: int, language: str
-) -> dict[str, Any]:
-    """Vega-Lite of the break-even map, without data."""
-    empty = pd.DataFrame({column: [] for column in MAP_COLUMNS})
-    return to_template(
-        break_even_map(
-            empty,
-            x_title=text("map.x"),
-            y_title=text("map.y"),
-            gain_title=text("map.gain"),
-            x_ticks=x_ticks,
-            y_ticks=y_ticks,
-            winner_title=text("map.winner"),
-            height=height,
-            picked=PICKED,
-        )
+def map_template(result: MapResult, height: int) -> dict[str, Any]:
+    """Vega-Lite of a map over these axes, without data."""
+    spec = break_even_map(
+        x_title=text("map.x"),
+        y_title=text("map.y"),
+        gain_title=text("map.gain"),
+        x_ticks=within(X_TICKS, result.x_values),
+        y_ticks=within(Y_TICKS, result.y_values),
+        winner_title=text("map.winner"),
+        height=height,
+        picked=PICKED,
     )
+    return {"padding": PADDING, **spec}
 
 
 def fleet_texts() -> dict[str, str]:

@@ -28,15 +28,9 @@ def warm() -> None:
     logging.getLogger("streamlit.runtime.scriptrunner_utils.script_run_context").setLevel(logging.ERROR)
     # Imported here: it is these imports that take the time.
     from pdexplorer.scenario.link import parse_query
-    from pdexplorer.texts.catalogue import LANGUAGES
     from pdexplorer.ui import compute
-    from pdexplorer.ui.figures import MAP_HEIGHT, MAP_HEIGHT_WITH_INTRO, cost_template, map_look
     from pdexplorer.ui.page import main  # noqa: F401  the script itself, with all its tabs
 
     scenario = parse_query({}, compute.presets()).scenario
     with compute.asked(scenario, with_map=True) as under_way:
-        for is_dark in (False, True):
-            cost_template(scenario.money.currency, is_dark, 2, LANGUAGES[0])
-        assert under_way.mapped is not None
-        for height in (MAP_HEIGHT_WITH_INTRO, MAP_HEIGHT):
-            map_look(under_way.mapped.result(), height, LANGUAGES[0])
+        under_way.complete.result()

@@ -2,7 +2,6 @@ import numpy as np
 import pytest
 
 from pdexplorer.charts.break_even_map import COLUMNS, break_even_map, log_edges, map_frame
-from pdexplorer.charts.template import to_template
 
 X = np.geomspace(250, 128_000, 12)
 Y = np.geomspace(10, 800, 8)
@@ -49,9 +48,7 @@ def test_a_cell_where_neither_can_run_is_grey_and_has_no_gain():
 def test_equal_is_the_middle_of_the_colours():
     gain = np.full((Y.size, X.size), 1.0)
     assert np.allclose(frame(gain).query("row == 'cell'")["log2_gain"], 0.0)
-    spec = to_template(
-        break_even_map(frame(), x_title="x", y_title="y", gain_title="gain", x_ticks=[1000], y_ticks=[100])
-    )
+    spec = break_even_map(x_title="x", y_title="y", gain_title="gain", x_ticks=[1000], y_ticks=[100])
     scale = spec["layer"][0]["encoding"]["color"]["scale"]
     assert scale["domainMid"] == 0
     assert scale["domain"][0] == -scale["domain"][1]
@@ -85,11 +82,7 @@ def test_a_place_outside_the_axes_is_drawn_on_their_edge(here):
 
 
 def test_axes_are_continuous_and_logarithmic():
-    spec = to_template(
-        break_even_map(
-            frame(), x_title="Tokens", y_title="Gbit/s", gain_title="g", x_ticks=[1000], y_ticks=[100]
-        )
-    )
+    spec = break_even_map(x_title="Tokens", y_title="Gbit/s", gain_title="g", x_ticks=[1000], y_ticks=[100])
     for axis, title in (("x", "Tokens"), ("y", "Gbit/s")):
         channel = spec["layer"][0]["encoding"][axis]
         assert channel["type"] == "quantitative"

@@ -1,7 +1,6 @@
 import pytest
 
 from pdexplorer.charts.cost_bars import COLUMNS, cost_bars, cost_frame, money_text
-from pdexplorer.charts.template import to_template
 from pdexplorer.charts.theme import PARTS
 
 PART_TEXTS = {
@@ -52,20 +51,10 @@ def test_a_sliver_has_no_label():
 
 
 def test_colours_and_order_of_the_parts_are_fixed():
-    spec = to_template(
-        cost_bars(cost_frame(COSTS, FLEET_TEXTS, PART_TEXTS), part_texts=PART_TEXTS, axis_title="USD")
-    )
+    spec = cost_bars(part_texts=PART_TEXTS, axis_title="USD")
     scale = spec["layer"][0]["encoding"]["color"]["scale"]
     assert scale["range"] == ["#0072B2", "#009E73", "#E69F00", "#CC79A7"]
     assert scale["domain"] == ["Prefill", "Decode", "KV transfer", "Idle"]
-
-
-def test_a_template_carries_no_data():
-    spec = to_template(
-        cost_bars(cost_frame(COSTS, FLEET_TEXTS, PART_TEXTS), part_texts=PART_TEXTS, axis_title="USD")
-    )
-    assert not {"data", "datasets", "config"} & set(spec)
-    assert all("data" not in layer for layer in spec["layer"])
 
 
 @pytest.mark.parametrize(
