@@ -10,10 +10,13 @@ from pdexplorer.metrics.outcome import Outcome
 from pdexplorer.metrics.records import outcome_from_records
 from pdexplorer.physics.fleet import ColocatedFleet, DisaggregatedFleet
 from pdexplorer.scenario.scenario import Scenario
+from pdexplorer.simulator.extent import checked_steps
 from pdexplorer.simulator.options import options_of
 from pdexplorer.simulator.run import simulate_colocated, simulate_disaggregated
 from pdexplorer.study.compare import Evaluation, evaluate
 from pdexplorer.workload.requests import Requests
+
+_MANY_STEPS = 1_000_000  # some ten seconds
 
 
 @dataclass(frozen=True)
@@ -49,8 +52,15 @@ def sized_fleets(scenario: Scenario, plain: Scenario, wanted: Sequence[str]) -> 
 def replay(
     scenario: Scenario, fleets: Mapping[str, Sized], requests: Requests
 ) -> tuple[dict[str, dict[str, Any]], dict[str, Any]]:
-    """By fleet: the answer as `simulate --json` writes it, and the records; the closed form's where none."""
+    """By fleet: the answer as `simulate --json` writes it, and the records; the closed form's where none.
+
+    What will take long is said on stderr; ValueError for what would take too long.
+    """
     options = options_of(scenario)
+    known = {name: sized.fleet for name, sized in fleets.items() if sized.fleet is not None}
+    steps = checked_steps(scenario, known, requests)
+    if steps >= _MANY_STEPS:
+        print(f"pdexplorer: about {steps:,} steps to replay; Ctrl-C ends it", file=sys.stderr)
     catalog = load_catalog().with_overrides(scenario.overrides)
     answers: dict[str, dict[str, Any]] = {}
     records: dict[str, Any] = {}

@@ -6,6 +6,7 @@ from pdexplorer.metrics.outcome import Outcome
 from pdexplorer.metrics.records import outcome_from_records
 from pdexplorer.physics.fleet import ColocatedFleet, DisaggregatedFleet
 from pdexplorer.scenario.scenario import Scenario
+from pdexplorer.simulator.extent import checked_steps
 from pdexplorer.simulator.options import SimulationOptions, options_of
 from pdexplorer.simulator.records import SimulationResult
 from pdexplorer.simulator.run import simulate_colocated, simulate_disaggregated
@@ -21,8 +22,13 @@ _HIGHEST = 8.0
 def replayed(
     scenario: Scenario, fleet: Fleet, requests: Requests, options: SimulationOptions | None = None
 ) -> tuple[SimulationResult, Outcome]:
-    """One replay, with the scenario's routing unless told otherwise."""
+    """One replay, with the scenario's routing unless told otherwise. ValueError where it would take too
+    long.
+    """
     options = options or options_of(scenario)
+    checked_steps(
+        scenario, {"colocated" if isinstance(fleet, ColocatedFleet) else "disaggregated": fleet}, requests
+    )
     if isinstance(fleet, ColocatedFleet):
         result = simulate_colocated(fleet, requests, options)
     else:

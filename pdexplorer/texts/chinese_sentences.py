@@ -60,6 +60,17 @@ PATTERNS: Mapping[str, str] = {
     r"prefill keeps KV in (\S+), decode in (\S+): layouts must match": (
         r"Prefill 的 KV 为 \1,Decode 为 \2：格式必须一致"
     ),
+    # replays that would take too long
+    r"(\S+) = ([\d.,]+): ([\d.,+ ]+) instances in (the \w+ fleet); a replay takes up to ([\d.,]+) a pool, "
+    r"about ([\d.,]+) (requests/s|in flight)": (
+        r"\1 = \2：{\4}有 \3 个实例；仿真每个池至多 \5 个，约 \6 {\7}"
+    ),
+    r"requests = ([\d.,]+): about ([\d.,]+) steps through (the \w+ fleet); a replay takes up to ([\d.,]+), "
+    r"about ([\d.,]+) requests": r"requests = \1：{\3}约需 \2 步；仿真至多 \4 步，约 \5 个请求",
+    r"the colocated fleet": "同构部署",
+    r"the disaggregated fleet": "P/D 分离",
+    r"requests/s": "req/s",
+    r"in flight": "个并发请求",
     # settings that were refused
     r"(\S+) = (.+?): allowed is (.+)": r"\1 = \2：可取 {\3}",
     r"(\S+) = (.+?): no such key(.*)": r"\1 = \2：没有这个键{\3}",

@@ -15,6 +15,7 @@ from pdexplorer.catalog.catalog import load_catalog
 from pdexplorer.metrics.late_cause import LateCause, late_cause
 from pdexplorer.metrics.records import outcome_from_records
 from pdexplorer.scenario.scenario import Scenario
+from pdexplorer.simulator.extent import checked_steps
 from pdexplorer.simulator.options import SimulationOptions, options_of
 from pdexplorer.simulator.records import TIME_COLUMNS, SimulationResult
 from pdexplorer.simulator.run import simulate_colocated, simulate_disaggregated
@@ -79,6 +80,7 @@ def run_replay(wanted: Replay, trace: Requests | None, report: Callable[[float],
         options = replace(options, closed_loop_concurrency=None)
     requests = trace if trace is not None else _generated(wanted, scenario)
     names = [name for name in ("colocated", "disaggregated") if _fleet(evaluation, name) is not None]
+    checked_steps(scenario, {name: _fleet(evaluation, name) for name in names}, requests)
     fleets: dict[str, FleetReplay] = {}
 
     def told(share: float) -> None:
