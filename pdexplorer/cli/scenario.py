@@ -19,7 +19,12 @@ def scenario_from(argument: str, settings: Iterable[str] = ()) -> tuple[Scenario
         key, equals, value = setting.partition("=")
         if not equals:
             raise ValueError(f"--set {shown(setting)}: allowed is key=value, such as --set slo.ttft_s=1")
-        pairs[key.strip()] = value
+        key = key.strip()
+        if key in pairs:
+            raise ValueError(
+                f"--set {shown(setting)}: {shown(key)} is set before, to {shown(pairs[key])}; allowed is once"
+            )
+        pairs[key] = value
     scenario, refused = apply_settings(base, pairs)
     _raise_refused(refused)
     return scenario, title if scenario == base else f"{title} (with {', '.join(pairs)} set)"

@@ -191,6 +191,8 @@ def test_a_full_disk_is_told_with_the_file(shell: Shell, tmp_path: Path, argumen
         (("evaluate", "rag_h100", "--set", "decode.accelerator=x"), "pdexplorer catalog accelerators lists"),
         (("evaluate", "?preset=rag_h100&slo.tpot_ms=fast"), "slo.tpot_ms = fast"),
         (("evaluate", "?preset=../x"), "preset = ../x"),
+        (("evaluate", "rag_h100", "--set", "slo.ttft_s=1", "slo.ttft_s=2"), "slo.ttft_s is set before, to 1"),
+        (("evaluate", "rag_h100", "--set", "slo.ttft_s=1", "--set", " slo.ttft_s=1"), "allowed is once"),
         (("evaluate", "{folder}"), "is a folder"),
         (("evaluate", "{folder}/none.toml"), "cannot be read"),
         (("evaluate", "{folder}/empty.toml"), "is empty"),
