@@ -55,9 +55,9 @@ def gantt_frame(
 
 
 def request_gantt(
-    frame: pd.DataFrame, *, phase_texts: Mapping[str, str], x_title: str, height: int = 170
+    frame: pd.DataFrame, *, phase_texts: Mapping[str, str], x_title: str, height: int = 110
 ) -> alt.Chart:
-    """frame: see `gantt_frame`."""
+    """frame: see `gantt_frame`. Its key of colours stands outside, where it can wrap."""
     chart: alt.Chart = (
         alt.Chart(frame)
         .mark_bar(height={"band": 0.7})
@@ -75,7 +75,7 @@ def request_gantt(
                 title=None,
                 sort=None,
                 scale=alt.Scale(domain=[phase_texts[p] for p in PHASES], range=list(PHASES.values())),
-                legend=alt.Legend(orient="top", symbolType="square"),
+                legend=None,
             ),
             tooltip=[
                 alt.Tooltip("fleet:N", title=" "),

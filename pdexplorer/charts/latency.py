@@ -86,7 +86,7 @@ def latency_distribution(
         layer=[
             curves,
             limit.mark_rule(color="#888888", strokeWidth=2, strokeDash=[2, 2]),
-            limit.mark_text(align="right", dx=-5, y="height", dy=-9, fontSize=12, color="#888888").encode(
+            limit.mark_text(align="right", dx=-5, y="height", dy=-9, fontSize=12).encode(
                 text=alt.value(limit_text)
             ),
         ]

@@ -97,7 +97,7 @@ def _parse(
             preset = find_preset(values["preset"], presets)
         except ValueError as error:
             why = str(error).partition(": ")[2]
-            refused.append(Refusal("preset", values["preset"], f"{why}; {preset.name} is shown"))
+            refused.append(Refusal("preset", values["preset"], why))
     settings = {}
     for key, value in values.items():
         if key in _FILE_KEYS:

@@ -47,6 +47,7 @@ CHINESE: Mapping[str, str] = {
     "overrides.value": "值",
     # notices
     "notice.refused": "以下设置未采用，链接的其余部分有效：",
+    "notice.instead": "改为显示预设：{title}。",
     "notice.refused_edit": "未修改：",
     "notice.presets": "团队预设中未能载入：",
     "notice.missing": "{what} 没有公开数据，请自行填写：",

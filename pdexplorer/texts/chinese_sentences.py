@@ -74,9 +74,7 @@ PATTERNS: Mapping[str, str] = {
     # settings that were refused
     r"(\S+) = (.+?): allowed is (.+)": r"\1 = \2：可取 {\3}",
     r"(\S+) = (.+?): no such key(.*)": r"\1 = \2：没有这个键{\3}",
-    r"(\S+) = (.+?): no such preset(.*?); see pdexplorer presets; (\S+) is shown": (
-        r"\1 = \2：没有这个预设{\3}；显示的是 \4"
-    ),
+    r"(\S+) = (.+?): no such preset(.*?); see pdexplorer presets": r"\1 = \2：没有这个预设{\3}",
     r"(\S+) = (.+?): stands there more than once; the last one counts": r"\1 = \2：出现多次，以最后一个为准",
     r"(\S+) = (.+?): a file is named in a shell or a scenario file, never in a link": (
         r"\1 = \2：文件只能在命令行或场景文件中指定，不能写在链接里"

@@ -50,6 +50,7 @@ ENGLISH: Mapping[str, str] = {
     "overrides.value": "Value",
     # notices
     "notice.refused": "Not used, the rest of the link is:",
+    "notice.instead": "Shown instead: the preset {title}.",
     "notice.refused_edit": "Not changed:",
     "notice.presets": "Left out of the team's presets:",
     "notice.missing": "No published figure for {what}; set it yourself:",

@@ -132,7 +132,7 @@ ENGLISH_STUDIES: Mapping[str, str] = {
     "late.decode_memory": "no KV room on the decode side",
     "late.slow_transfer": "slow transfer (prefill is normal)",
     "late.first_decode": "wait for the first decode step",
-    "simulation.late": "{fleet}: {late} requests got their first token past the limit. Main cause: {cause}, "
+    "simulation.late": "{fleet}: first tokens past the limit: {late}. Main cause: {cause}, "
     "{excess} more than in the others.",
     "faults.ttft": "TTFT P95 with",
     **{f"fault.{key}": words for key, words in FAULTS.items()},

@@ -16,4 +16,5 @@ def heading(title: str, colors: Mapping[str, str], texts: Mapping[str, str]) -> 
         f"{escape(words)}</span>"
         for part, words in texts.items()
     )
-    return f"<div style='{_LINE}'><b>{escape(title)}</b>{keys}</div>"
+    head = f"<b>{escape(title)}</b>" if title else ""
+    return f"<div style='{_LINE}'>{head}{keys}</div>"

@@ -4,7 +4,7 @@ import streamlit as st
 
 from pdexplorer.scenario.presets import Presets
 from pdexplorer.ui.state import Asked
-from pdexplorer.ui.texts import plain, said, text
+from pdexplorer.ui.texts import plain, preset_texts, said, text
 
 _SHOWN = 8
 
@@ -13,7 +13,10 @@ def notices(asked: Asked, presets: Presets) -> None:
     """One box a matter, nothing where there is nothing to say."""
     if asked.refused:
         head = text("notice.refused" if asked.from_link else "notice.refused_edit")
-        _box(head, [refusal.text for refusal in asked.refused], ":material/rule:")
+        lines = [refusal.text for refusal in asked.refused]
+        if any(refusal.key == "preset" for refusal in asked.refused):
+            lines.append(text("notice.instead", title=preset_texts(asked.preset)[0]))
+        _box(head, lines, ":material/rule:")
     if asked.changed:
         _box("", list(asked.changed), ":material/history:")
     if presets.problems:

@@ -19,6 +19,7 @@ from pdexplorer.export.links import LOCAL_ADDRESS
 from pdexplorer.export.live import LiveAnswers, LiveFile
 from pdexplorer.scenario.presets import Preset, load_presets
 
+_API = "/api/v1/evaluate"
 _AT_ONCE = 4  # most of them wait for the one that draws
 _MOST_WAITING = 32
 _SECONDS_KEPT = 60
@@ -59,16 +60,18 @@ def routes(base_path: str | None = None) -> list[Route]:
     turns = _Turns(asyncio.Semaphore(_MOST_WAITING), asyncio.Semaphore(_AT_ONCE))
     start = f"/{base_path.strip('/')}".rstrip("/")
     served = (
-        _Served("/api/v1/evaluate", "application/json", live.evaluate, True),
+        _Served(_API, "application/json", live.evaluate, True),
         _Served("/chart.svg", "image/svg+xml", live.svg, True),
         _Served("/chart.png", "image/png", live.png, True),
         _Served("/memo.md", "text/markdown", live.memo, False),
         _Served("/page.html", "text/html", live.page, False),
     )
-    return [
+    found = [
         Route(start + one.path, _endpoint(one, start, turns), methods=["GET"], name=one.path)
         for one in served
     ]
+    # Anything else would be answered with the page, which a program takes for a success.
+    return [*found, Route(f"{start}/api/{{rest:path}}", _no_such_address, name="no such address")]
 
 
 def _endpoint(served: _Served, start: str, turns: _Turns) -> Callable[[Request], Awaitable[Response]]:
@@ -94,6 +97,11 @@ def _endpoint(served: _Served, start: str, turns: _Turns) -> Callable[[Request],
         return Response(file.body, media_type=served.media_type, headers=headers)
 
     return endpoint
+
+
+async def _no_such_address(request: Request) -> Response:
+    line = f"no such address; allowed is {_API}?preset=NAME and other settings, as in a link"
+    return JSONResponse({"error": line}, 404, {**_HEADERS, "Cache-Control": "no-store"})
 
 
 def _root(request: Request, start: str) -> str:

@@ -32,7 +32,10 @@ _COMPACT = """
 [role="tab"] p {font-size: .88rem;}
 @media (max-width: 640px) {
   [role="tablist"] {flex-wrap: nowrap;}
-  [role="tab"][aria-selected="true"] {position: sticky; left: 0; right: 1.6rem; z-index: 1; background: GROUND;}
+  [role="tab"][aria-selected="true"] {
+    position: sticky; left: 0; right: 1.6rem; z-index: 1; background: GROUND;
+    box-shadow: 0 0 .4rem .6rem GROUND;
+  }
 }
 .st-key-intro {border-left: 3px solid #7a5cc0; padding-left: .8rem;}
 .st-key-intro [data-testid="stCaptionContainer"] p {line-height: 1.4;}
@@ -65,7 +68,8 @@ def style(embedded: bool) -> None:
     small = ", ".join(f"{name} p" for name in faded.split(", "))
     readable = f"<style>{small} {{color: {grey};}} {faded} {{opacity: 1;}}</style>"
     hide = "<style>[data-testid='stSidebar'],[data-testid='stExpandSidebarButton']{display:none}</style>"
-    st.html(_COMPACT.replace("MAP_PLACES", _map_places()).replace("GROUND", ground) + readable + (hide if embedded else ""))
+    rules = _COMPACT.replace("MAP_PLACES", _map_places()).replace("GROUND", ground)
+    st.html(rules + readable + (hide if embedded else ""))
 
 
 def _map_places() -> str:

@@ -130,6 +130,13 @@ def test_a_file_is_never_read_and_said_to_be_refused(server):
     assert answer["scenario"]["workload"]["trace_file"] == ""
 
 
+@pytest.mark.parametrize("address", ["api/v1/nope", "api/v2/evaluate?preset=rag_h100", "api/"])
+def test_an_unknown_address_of_the_api_is_404_and_one_line(server, address):
+    status, headers, body = get(server + address)
+    assert (status, headers["Content-Type"]) == (404, "application/json")
+    assert "/api/v1/evaluate" in json.loads(body)["error"]
+
+
 def test_only_get_and_no_origin_is_let_in(server):
     assert get(f"{server}api/v1/evaluate", "POST")[0] == 405
     _, headers, _ = get(f"{server}api/v1/evaluate", headers={"Origin": "https://elsewhere.example"})
@@ -150,6 +157,5 @@ def test_the_page_itself_still_stands_there(server):
 
 
 def test_addresses_move_with_the_page_s_base_path():
-    assert {route.path for route in routes("/base/")} == {
-        f"/base{path}" for path in ("/api/v1/evaluate", "/chart.svg", "/chart.png", "/memo.md", "/page.html")
-    }
+    served = ("/api/v1/evaluate", "/chart.svg", "/chart.png", "/memo.md", "/page.html", "/api/{rest:path}")
+    assert {route.path for route in routes("/base/")} == {f"/base{path}" for path in served}

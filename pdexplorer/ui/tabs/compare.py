@@ -6,6 +6,7 @@ import streamlit as st
 from pdexplorer.scenario.link import parse_link, to_link
 from pdexplorer.scenario.presets import Presets
 from pdexplorer.scenario.settings import diff
+from pdexplorer.texts.catalogue import catalogue
 from pdexplorer.texts.formats import number
 from pdexplorer.texts.verdict_words import sentence, title
 from pdexplorer.ui.answer import Answered, answered
@@ -13,7 +14,8 @@ from pdexplorer.ui.edits import queue_preset
 from pdexplorer.ui.figures import FLEETS
 from pdexplorer.ui.language import drop_from_address, set_in_address
 from pdexplorer.ui.state import Asked
-from pdexplorer.ui.texts import plain, said, text, texts
+from pdexplorer.ui.tabs.studies import table
+from pdexplorer.ui.texts import language, plain, said, text, texts
 
 PIN = "a"
 _GO = "compare.go"
@@ -52,20 +54,18 @@ def compare_tab(answer: Answered, presets: Presets) -> None:
             sentence=sentence(texts(), side.json, side.whys, plain),
         )
         st.markdown(text(key, words=words))
-    st.dataframe(compare_frame(other, answer), hide_index=True, width="stretch", height="content")
+    table(compare_frame(other, answer).to_dict("records"))
     back = diff(link.scenario, answer.scenario)
-    st.dataframe(
-        pd.DataFrame(
-            {
-                text("compare.setting"): list(changed),
-                text("compare.a_value"): [back.get(key, "") for key in changed],
-                text("compare.b_value"): list(changed.values()),
-            }
-        ),
-        hide_index=True,
-        width="stretch",
-        height="content",
+    columns = [text(f"compare.{name}") for name in ("setting", "a_value", "b_value")]
+    table(
+        [dict(zip(columns, (_label(key), back.get(key, ""), changed[key]), strict=True)) for key in changed]
     )
+
+
+def _label(key: str) -> str:
+    """A setting as the inputs call it; one of the catalogue's figures by its key."""
+    known = catalogue(language())
+    return known.get(f"field.{key}", key)
 
 
 def compare_frame(a: Answered, b: Answered) -> pd.DataFrame:

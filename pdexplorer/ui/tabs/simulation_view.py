@@ -13,8 +13,10 @@ from pdexplorer.metrics.late_cause import LateCause
 from pdexplorer.scenario.scenario import Scenario
 from pdexplorer.texts.formats import number, percent, seconds_text
 from pdexplorer.ui.chart import chart
+from pdexplorer.ui.chart_key import heading
 from pdexplorer.ui.figures import fleet_texts
-from pdexplorer.ui.texts import language, text
+from pdexplorer.ui.tabs.studies import table
+from pdexplorer.ui.texts import choice_text, language, text
 from pdexplorer.ui.work.replay import FleetReplay, Replay, ReplayResult
 
 _QUANTILES = (0.5, 0.95, 0.99)
@@ -46,7 +48,7 @@ def show_replay(result: ReplayResult, wanted: Replay, scenario: Scenario) -> Non
     _stalls(result)
     _series(result)
     _one_request(result)
-    st.dataframe(metric_frame(result.outcomes), hide_index=True, width="stretch", height="content")
+    table(metric_frame(result.outcomes).to_dict("records"))
 
 
 def late_text(fleet: str, late: LateCause) -> str:
@@ -79,7 +81,7 @@ def metric_frame(outcomes: Mapping[str, Mapping[str, Any]]) -> pd.DataFrame:
             if value is not None:
                 shown = number(value) if part == "batch" else percent(value)
                 cells = {f: shown if f == fleet else "–" for f in outcomes}
-                label = text("simulation.use", fleet=text(f"fleet.{fleet}"), part=part.replace("_", " "))
+                label = text("simulation.use", fleet=text(f"fleet.{fleet}"), part=choice_text("use", part))
                 rows.append((label, cells))
     head = text("simulation.metric")
     return pd.DataFrame(
@@ -163,6 +165,7 @@ def _one_request(result: ReplayResult) -> None:
     said = "; ".join(
         f"{row.fleet} {row.phase_text} {number(float(str(row.length_s)))} s" for row in frame.itertuples()
     )
+    st.html(heading("", gantt.PHASES, phases))
     chart(
         frame, _gantt_template(language()), alt=text("simulation.request_alt", parts=said), key="chart.gantt"
     )
