@@ -92,6 +92,13 @@ class Network(Block):
         True,
         description="Stream each layer's KV while later layers still prefill; hides what fits under them.",
     )
+    transfers_at_once: AutoInt = Field(
+        None,
+        ge=1,
+        le=100_000,
+        description="Throttle: as many KV transfers enter one decode instance, the others wait; auto lets "
+        "all share it. Replays follow it, the closed form does not.",
+    )
     first_token_from: Literal["decode", "prefill"] = Field(
         "decode",
         description="decode: TTFT contains the transfer (vLLM, SGLang, Dynamo). "
@@ -133,6 +140,13 @@ class Routing(Block):
         le=2_000_000,
         description="Hybrid: prompts with fewer uncached tokens prefill on the decode side. "
         "0 is off; replays follow it, the closed form does not.",
+    )
+    fallback_transfer_ms: AutoFloat = Field(
+        None,
+        ge=0,
+        le=3_600_000,
+        description="Prompts whose KV transfer would take longer at the link's present rate prefill on the "
+        "decode side; auto never. Replays follow it, the closed form does not.",
     )
     overhead_ms: float = Field(
         1.0, ge=0, le=60_000, description="Router time added to every request, per hop."

@@ -106,14 +106,16 @@ class SimulationOptions:
 
 
 def options_of(scenario: Scenario) -> SimulationOptions:
-    """What a scenario says of routing, blocks and arrivals."""
+    """What a scenario says of routing, link, blocks and arrivals."""
     routing, workload = scenario.routing, scenario.workload
-    threshold = routing.local_threshold_tokens
+    threshold, longest_ms = routing.local_threshold_tokens, routing.fallback_transfer_ms
     return SimulationOptions(
         routing=routing.policy,
         router_overhead_s=routing.overhead_ms / 1e3,
         closed_loop_concurrency=workload.concurrency if workload.arrivals == "closed_loop" else None,
         kv_block_tokens=scenario.engine.kv_block_tokens,
         split_rule=OwnThreshold(threshold) if threshold else None,
+        fallback_transfer_s=None if longest_ms is None else longest_ms / 1e3,
+        transfers_at_once=scenario.network.transfers_at_once,
         held_by_decode_fraction=workload.decode_hit_fraction,
     )

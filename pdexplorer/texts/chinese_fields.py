@@ -169,7 +169,7 @@ HELP: Mapping[str, str] = {
     "network.oversubscription_ratio": "各实例出口之和与网络同时可承载量之比；1 为无阻塞。",
     "network.layerwise_overlap": "后面的层仍在预填充时就传输前面层的 KV，可掩盖其中一部分。",
     "network.transfers_at_once": "限流：同时进入一个 Decode 实例的 KV 传输数，其余等待；auto 为全部共享。"
-    "仅仿真遵循，解析解不考虑。",
+    "仅仿真遵循，估算不考虑。",
     "network.first_token_from": "decode：TTFT 含传输（vLLM、SGLang、Dynamo）。prefill：第二个 token 等待传输"
     "。",
     "engine.profile": "采用哪个引擎的开销：vllm、sglang、trtllm、vllm_2023。",
@@ -180,8 +180,8 @@ HELP: Mapping[str, str] = {
     "engine.prefill_batch_tokens": "Prefill 实例单步最多计算的提示词 token 数；更长的提示词独占一步。",
     "routing.policy": "请求如何分配到实例。",
     "routing.local_threshold_tokens": "混合路由：未命中 token 少于此值的提示词在 Decode 侧预填充。0 为关闭。",
-    "routing.fallback_transfer_ms": "按链路当前速率，KV 传输会超过此时长的提示词在 Decode 侧预填充；auto 为从不。"
-    "仅仿真遵循，解析解不考虑。",
+    "routing.fallback_transfer_ms": "按链路当前速率，KV 传输会超过此时长的提示词在 Decode 侧预填充；"
+    "auto 为从不。仅仿真遵循，估算不考虑。",
     "routing.overhead_ms": "每个请求每跳增加的路由耗时。",
     "compare.basis": "满足需求的最低成本；预算内的最大有效吞吐；GPU 数相同下的最大有效吞吐；或按给定的两套"
     "部署"

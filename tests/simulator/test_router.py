@@ -7,6 +7,7 @@ import pytest
 
 from pdexplorer.scenario.fleet_block import Routing
 from pdexplorer.scenario.scenario import Scenario
+from pdexplorer.scenario.settings import apply_settings
 from pdexplorer.simulator.cache import PrefixIndex
 from pdexplorer.simulator.faulty_disaggregated import FaultyDisaggregated
 from pdexplorer.simulator.managed_colocated import ManagedColocated
@@ -172,3 +173,14 @@ def test_options_of_a_scenario():
     assert options.routing == "prefix_aware"
     assert options.router_overhead_s == pytest.approx(0.002)
     assert options_of(Scenario()).plain
+
+
+def test_a_throttled_link_and_its_fallback_are_keys_of_a_scenario():
+    keys = {"network.transfers_at_once": "2", "routing.fallback_transfer_ms": "40"}
+    scenario, refused = apply_settings(Scenario(), keys)
+    assert not refused
+    options = options_of(scenario)
+    assert (options.transfers_at_once, options.fallback_transfer_s) == (2, 0.04)
+    auto, refused = apply_settings(scenario, dict.fromkeys(keys, "auto"))
+    assert not refused
+    assert options_of(auto) == options_of(Scenario())
