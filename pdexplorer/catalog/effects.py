@@ -12,8 +12,10 @@ Effects = Mapping[str, float]
 """Factors by level; `base` is the value before any of them."""
 
 BASE = "base"
-_AT_MOST: Mapping[str, float] = MappingProxyType({"small_launch_ratio": 1.0})
-"""Numbers with a bound: above it a larger batch would be the faster one."""
+_AT_MOST: Mapping[str, float] = MappingProxyType(
+    dict.fromkeys(("small_launch_ratio", "mfu", "mbu", "prefill_mfu", "decode_mfu", "decode_mbu"), 1.0)
+)
+"""Numbers with a bound: nothing beats the datasheet, and no larger batch launches faster than a small one."""
 
 
 def levels_of(accelerator: str, family: str, engine: str, fmt: str) -> dict[str, str]:

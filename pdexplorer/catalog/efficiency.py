@@ -54,19 +54,15 @@ class GemmEfficiency:
 class AttentionEfficiency:
     """Attention kernels.
 
-    softmax_dims: what a (query, key) pair's exponential costs, in head dimensions' worth of FLOP:
-    datasheet FLOP/s
-    over 4 × exponentials/s; derived, not fitted. prefill_tile_tokens: extra keys each query pays for
-    (tile edges,
-    loads). decode_half_heads: KV heads in flight at which a context token costs twice its bytes.
-    decode_head_s: fixed time per sequence and KV head. decode_heads_floor: heads a latent-attention
-    kernel computes
-    at least, however few a GPU holds. Launches are per layer.
-    serial_key_s: seconds a layer needs per key of its longest sequence where nothing splits keys over the
-    chip.
-    mixed_block_rows: above 0, decoding sequences of a mixed step run in the prefill kernel and each costs
-    as much
-    as this many query rows.
+    softmax_dims: what a (query, key) pair's exponential takes, in head dimensions' worth of FLOP: datasheet
+    FLOP/s over 4 × exponentials/s; derived, not fitted; where products take longer they hide most of it.
+    prefill_tile_tokens: extra keys each query pays for (tile edges, loads). decode_half_heads: KV heads in
+    flight at which a context token costs twice its bytes. decode_head_s: fixed time per sequence and KV head.
+    decode_heads_floor: heads a latent-attention kernel computes at least, however few a GPU holds.
+    prefill_absorbed: above 0, it multiplies the latent in prefill too, not expanded heads. Launches are per
+    layer. serial_key_s: seconds a layer needs per key of its longest sequence where nothing splits keys over
+    the chip. mixed_block_rows: above 0, decoding sequences of a mixed step run in the prefill kernel and each
+    costs as much as this many query rows.
     """
 
     prefill_mfu: float
@@ -79,6 +75,7 @@ class AttentionEfficiency:
     decode_half_heads: float
     decode_head_s: float
     decode_heads_floor: float
+    prefill_absorbed: float
     serial_key_s: float
     mixed_block_rows: float
     fit: Fit

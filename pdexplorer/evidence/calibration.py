@@ -6,12 +6,13 @@ effects of chip, family, engine and format, fitted to all rows at once. Nothing 
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import product
 from typing import Any
 
 import numpy as np
 
 from pdexplorer.catalog.catalog import Catalog
-from pdexplorer.catalog.effects import bounded, fitted_count, levels_of, number_value
+from pdexplorer.catalog.effects import fitted_count, levels_of, number_value
 from pdexplorer.catalog.efficiency import PARTS, Fit, entries_of, link_kind
 from pdexplorer.evidence.columns import Block, Floats, blocks_of, predicted_s
 from pdexplorer.evidence.effect_fit import Observed, fit_effects
@@ -146,21 +147,21 @@ class _Fitter:
 
     def _observed(self, section: Section, numbers: Numbers, blocks: Sequence[Block]) -> list[Observed]:
         observed = []
-        for block in blocks:
-            rows = self._target(section, numbers, block)
+        for block, group in product(blocks, numbers.groups):
+            rows = self._target(section, group, block)
             if rows.use.any():
                 levels = _levels(block, format_of(section, block))
-                predict = self._predictor(section, numbers, rows)
+                predict = self._predictor(section, group, rows)
                 observed.append(Observed(levels, rows.measured_s[rows.use], rows.weight[rows.use], predict))
         return observed
 
-    def _predictor(self, section: Section, numbers: Numbers, rows: Rows) -> Any:
+    def _predictor(self, section: Section, group: str, rows: Rows) -> Any:
         block = rows.block
         entry = self._entry(section, block, format_of(section, block))
 
         def predict(values: Mapping[str, float]) -> Floats:
-            trial = replace(entry, **bounded(values))
-            seconds = predicted_s(self._plan(block, section, trial), block, numbers.group)
+            trial = replace(entry, **values)
+            seconds = predicted_s(self._plan(block, section, trial), block, group)
             return (rows.base_s + seconds)[rows.use]
 
         return predict
@@ -169,7 +170,7 @@ class _Fitter:
         self, section: Section, numbers: Numbers, blocks: Sequence[Block], reduces: Sequence[ReducePoint]
     ) -> list[Observed]:
         """Single all-reduces: what collectives among many GPUs of a node rest on, where steps had few."""
-        counted = sum(int(self._target(section, numbers, block).use.sum()) for block in blocks)
+        counted = sum(int(self._target(section, numbers.groups[0], block).use.sum()) for block in blocks)
         weight = np.array([max(1.0, 0.03 * counted)])
         observed = []
         for point in reduces:
@@ -183,8 +184,8 @@ class _Fitter:
             observed.append(Observed(levels, np.array([point.seconds]), weight, predict))
         return observed
 
-    def _target(self, section: Section, numbers: Numbers, block: Block) -> Rows:
-        measured = block.measured_s[numbers.group]
+    def _target(self, section: Section, group: str, block: Block) -> Rows:
+        measured = block.measured_s[group]
         base = np.zeros_like(measured)
         if section is LATENT_ATTENTION:
             # The latent projections are timed inside the attention module in one phase, outside it in the
@@ -244,11 +245,11 @@ class _Fitter:
     ) -> dict[str, Any]:
         errors, weights = [np.zeros(0)], [np.zeros(0)]
         for numbers in section.numbers:
-            for block in blocks:
-                rows = self._target(section, numbers, block)
+            for block, group in product(blocks, numbers.groups):
+                rows = self._target(section, group, block)
                 if rows.use.any():
                     entry = self._entry(section, block, fmt)
-                    predicted = self._predictor(section, numbers, rows)(
+                    predicted = self._predictor(section, group, rows)(
                         {name: getattr(entry, name) for name in numbers.start}
                     )
                     errors.append(np.abs(predicted / rows.measured_s[rows.use] - 1.0))

@@ -27,7 +27,7 @@ from pdexplorer.physics.step import StepLoad, equal_load, rank_attention
 
 Floats = NDArray[np.float64]
 
-GROUPS = ("dense", "prefill", "decode", "experts", "collectives", "elementwise")
+GROUPS = ("dense", "head", "prefill", "decode", "experts", "collectives", "elementwise")
 _KEYS = ("accelerator", "engine", "model", "weight_format", "kv_format", "tp", "pp", "ep", "attention_dp")
 
 
@@ -35,9 +35,8 @@ _KEYS = ("accelerator", "engine", "model", "weight_format", "kv_format", "tp", "
 class Block:
     """Points of one instance: their load as arrays and measured seconds by group (NaN where not given).
 
-    dense holds products and LM head; where a file times norms with the products, `joined` is true and it
-    holds
-    those too. share: the group's part of the step, by which an error in it counts.
+    dense holds products and LM head; where a file times norms with the products, `joined` is true, dense
+    holds those and `head` is apart: one product among them, which tells bandwidth from launches.
     """
 
     instance: Instance
@@ -74,10 +73,11 @@ def _block(instance: Instance, points: list[StepPoint]) -> Block:
     arrays = [np.array([load[name] for load in loads], dtype=float) for name in names]
     joined = "linear_ms" in points[0].raw
     phase = np.array([point.phase for point in points])
-    dense = _column(points, "linear_ms", "head_ms") if joined else _column(points, "gemm_ms")
+    dense = _column(points, "linear_ms") if joined else _column(points, "gemm_ms")
     attention = _column(points, "attention_ms") if joined else _column(points, "attn_ms")
     measured = {
         "dense": dense,
+        "head": _column(points, "head_ms"),
         "prefill": np.where(phase == "prefill", attention, np.nan),
         "decode": np.where(phase == "decode", attention, np.nan),
         "experts": _column(points, "moe_ms"),
@@ -105,12 +105,13 @@ def predicted_s(plan: StepPlan, block: Block, group: str) -> Floats:
     """Seconds of one group over a block's points under another plan of the same shape; one pipeline stage."""
     load, own = block.load, block.attention
     rank_tokens = own.tokens + own.batch
+    rows = own.sequences * (own.tokens > 0) + own.batch
     time: object
     if group == "dense":
-        rows = own.sequences * (own.tokens > 0) + own.batch
-        time = products_s(plan, rank_tokens) + head_s(plan, rows)
-        if block.joined:
-            time = time + elementwise_s(plan, rank_tokens)
+        beside = elementwise_s(plan, rank_tokens) if block.joined else head_s(plan, rows)
+        time = products_s(plan, rank_tokens) + beside
+    elif group == "head":
+        time = head_s(plan, rows)
     elif group == "elementwise":
         time = elementwise_s(plan, rank_tokens)
     elif group == "prefill":

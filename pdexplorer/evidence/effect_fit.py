@@ -2,16 +2,17 @@
 
 All rows of a section are fitted together in log space. Every number may have an effect of each measured chip
 family, chip, engine, format and engine-and-format; each is pulled towards none. Then effects that explain too
-little are dropped, the least useful first, and the rest is fitted again.
+little are dropped, the least useful first, and the rest is fitted again, until all that is left is needed.
 """
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pdexplorer.catalog.effects import BASE
+from pdexplorer.catalog.effects import BASE, bounded
 from pdexplorer.evidence.fitted_numbers import RESIDUAL, Numbers
 
 Floats = NDArray[np.float64]
@@ -46,9 +47,18 @@ def fit_effects(
 ) -> dict[str, dict[str, float]]:
     """Factors by number and level, `base` first: as catalog.effects stores them."""
     fit = _EffectFit(numbers, observed)
-    theta, curvature = fit.descend(fit.start, np.ones(len(fit.keys), dtype=bool))
-    kept, nearest = _prune(theta - fit.start, curvature, fit.is_base, 0.5 * RESIDUAL**2 * worth_rows)
-    theta, _ = fit.descend(fit.start + nearest, kept)
+    theta, kept = fit.start, np.ones(len(fit.keys), dtype=bool)
+    while True:
+        theta, curvature = fit.descend(theta, kept)
+        needed, nearest = _prune(
+            (theta - fit.start)[kept], curvature, fit.is_base[kept], 0.5 * RESIDUAL**2 * worth_rows
+        )
+        if needed.all():
+            break
+        theta = fit.start.copy()
+        theta[kept] += nearest
+        kept[kept] = needed
+    theta = fit.within_bounds(theta, kept)
     found: dict[str, dict[str, float]] = {name: {} for name in fit.names}
     for (name, level), value, keep in zip(fit.keys, theta, kept, strict=True):
         if keep:
@@ -123,15 +133,31 @@ class _EffectFit:
                 break
         return theta, curvature
 
+    def within_bounds(self, theta: Floats, kept: NDArray[np.bool_]) -> Floats:
+        """Effects without what their bound takes back everywhere: the same numbers, told as they are."""
+        theta, live = theta.copy(), np.flatnonzero(kept)
+        active = [self._active(one, live) for one in self.observed]
+        for index in live[~self.is_base[live]]:
+            own = [indices for indices in active if index in indices]
+            name = self.names[self.number[index]]
+            over = [self._log_numbers(theta, indices)[name] for indices in own]
+            held = [np.log(self._numbers(theta, indices)[name]) for indices in own]
+            theta[index] -= min(np.subtract(over, held))
+        return theta
+
     def _active(self, one: Observed, live: Indices) -> Indices:
         """Which of the live parameters bear on these rows."""
         levels = {BASE, *(f"{kind} {level}" for kind, level in one.levels.items())}
         return np.array([index for index in live if self.keys[index][1] in levels])
 
-    def _numbers(self, theta: Floats, active: Indices) -> dict[str, float]:
+    def _log_numbers(self, theta: Floats, active: Indices) -> dict[str, float]:
         logs = np.zeros(len(self.names))
         np.add.at(logs, self.number[active], theta[active])
-        return dict(zip(self.names, np.exp(logs).tolist(), strict=True))
+        return dict(zip(self.names, logs.tolist(), strict=True))
+
+    def _numbers(self, theta: Floats, active: Indices) -> dict[str, float]:
+        logs = self._log_numbers(theta, active)
+        return bounded({name: math.exp(value) for name, value in logs.items()})
 
     def _errors(self, theta: Floats, active: Sequence[Indices]) -> list[Floats]:
         return [
@@ -148,7 +174,9 @@ class _EffectFit:
     def _slopes(
         self, theta: Floats, live: Indices, active: Sequence[Indices], errors: Sequence[Floats]
     ) -> tuple[Floats, Floats]:
-        """Gauss–Newton curvature and gradient over the live parameters."""
+        """Gauss–Newton curvature and gradient over the live parameters. Numbers are nudged down, so that one
+        at its bound has a slope too.
+        """
         place = {int(index): position for position, index in enumerate(live)}
         curvature = np.diag(self.pull[live])
         gradient = self.pull[live] * (theta - self.start)[live]
@@ -157,7 +185,7 @@ class _EffectFit:
             base = error + np.log(one.measured_s)
             slopes = np.stack(
                 [
-                    (_log(one.predict({**values, name: values[name] * (1.0 + _NUDGE)})) - base) / _NUDGE
+                    (base - _log(one.predict({**values, name: values[name] * (1.0 - _NUDGE)}))) / _NUDGE
                     for name in self.names
                 ],
                 axis=1,

@@ -14,6 +14,7 @@ from pdexplorer.evidence.fitted_numbers import (
     EXPERTS,
     GEMM,
     JOINED_ATTENTION,
+    LATENT_ABSORBED,
     LATENT_ATTENTION,
     LATENT_HEADS_FLOOR,
     SOFTMAX_DIMS,
@@ -52,6 +53,7 @@ def constants_of(section: Section, family: str | None, engine: str) -> dict[str,
         constants["softmax_dims"] = SOFTMAX_DIMS.get(family or "", constants["softmax_dims"])
     if section is LATENT_ATTENTION:
         constants["decode_heads_floor"] = LATENT_HEADS_FLOOR.get(engine, constants["decode_heads_floor"])
+        constants["prefill_absorbed"] = LATENT_ABSORBED.get(engine, constants["prefill_absorbed"])
     fitted = {name for numbers in section.numbers for name in numbers.start}
     return {name: value for name, value in constants.items() if name not in fitted}
 

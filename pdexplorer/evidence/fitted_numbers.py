@@ -16,11 +16,11 @@ EVERY_EFFECT = ("engine", "format", "family", "accelerator", "kernel")
 
 @dataclass(frozen=True, slots=True)
 class Numbers:
-    """Numbers fitted together to one column: their starts, the log distance a base or an effect plausibly
-    has, and the kinds of effects they may have. Effects that the rows do not ask for are dropped.
+    """Numbers fitted together to the columns of some groups: their starts, the log distance a base or an
+    effect plausibly has, and the kinds of effects they may have. Effects that no row asks for are dropped.
     """
 
-    group: str
+    groups: tuple[str, ...]
     start: Mapping[str, float]
     spread: Mapping[str, float]
     effects: tuple[str, ...] = EVERY_EFFECT
@@ -39,7 +39,7 @@ class Section:
 ELEMENTWISE = Section(
     "elementwise",
     "elementwise",
-    (Numbers("elementwise", {"launch_s": 3e-6, "mbu": 0.8}, {"launch_s": 0.5, "mbu": 0.2}, ()),),
+    (Numbers(("elementwise",), {"launch_s": 3e-6, "mbu": 0.8}, {"launch_s": 0.5, "mbu": 0.2}, ()),),
     {},
 )
 GEMM = Section(
@@ -47,7 +47,7 @@ GEMM = Section(
     "gemm",
     (
         Numbers(
-            "dense",
+            ("dense", "head"),
             {"mfu": 0.72, "mbu": 0.87, "launch_s": 5e-6, "sharpness": 2.8, "small_launch_ratio": 1.0},
             # Weights stream at much the same share everywhere; launches are what differs, quantisation most.
             {"mfu": 0.2, "mbu": 0.04, "launch_s": 0.8, "sharpness": 0.2, "small_launch_ratio": 0.1},
@@ -56,7 +56,7 @@ GEMM = Section(
     {},
 )
 
-_PREFILL = {"prefill_mfu": 0.9, "prefill_tile_tokens": 400.0, "prefill_launch_s": 27e-6}
+_PREFILL = {"prefill_mfu": 0.75, "prefill_tile_tokens": 400.0, "prefill_launch_s": 27e-6}
 _PREFILL_SPREAD = {"prefill_mfu": 0.3, "prefill_tile_tokens": 0.6, "prefill_launch_s": 0.4}
 _DECODE = {"decode_mbu": 0.88, "decode_launch_s": 12e-6, "decode_half_heads": 0.55, "decode_head_s": 8e-9}
 _DECODE_SPREAD = {
@@ -69,6 +69,7 @@ _ATTENTION = {
     "softmax_dims": 60.0,
     "decode_mfu": 0.5,
     "decode_heads_floor": 1.0,
+    "prefill_absorbed": 0.0,
     "serial_key_s": 0.0,
     "mixed_block_rows": 0.0,
 }
@@ -81,7 +82,7 @@ row of it.
 ATTENTION = Section(
     "attention",
     "attention",
-    (Numbers("prefill", _PREFILL, _PREFILL_SPREAD), Numbers("decode", _DECODE, _DECODE_SPREAD)),
+    (Numbers(("prefill",), _PREFILL, _PREFILL_SPREAD), Numbers(("decode",), _DECODE, _DECODE_SPREAD)),
     _ATTENTION,
 )
 JOINED_ATTENTION = Section(
@@ -89,30 +90,30 @@ JOINED_ATTENTION = Section(
     "attention",
     (
         Numbers(
-            "prefill",
+            ("prefill",),
             {**_PREFILL, "serial_key_s": 2e-8},
             {**_PREFILL_SPREAD, "serial_key_s": 0.7},
             ("accelerator",),
         ),
-        Numbers("decode", _DECODE, _DECODE_SPREAD, ("accelerator",)),
+        Numbers(("decode",), _DECODE, _DECODE_SPREAD, ("accelerator",)),
     ),
     {**_ATTENTION, "mixed_block_rows": BLOCK_ROWS},
 )
 """Whole iterations were timed: prefill and decode of a mixed step share a kernel that splits no keys."""
 
-_LATENT_DECODE = {"decode_launch_s": 90e-6, "decode_mfu": 0.4, "decode_mbu": 0.7, "decode_head_s": 1e-7}
+_LATENT_DECODE = {"decode_launch_s": 50e-6, "decode_mfu": 0.4, "decode_mbu": 0.7, "decode_head_s": 1e-7}
 LATENT_ATTENTION = Section(
     "attention_latent",
     "attention",
     (
         Numbers(
-            "prefill",
-            {**_PREFILL, "prefill_launch_s": 150e-6},
+            ("prefill",),
+            {**_PREFILL, "prefill_launch_s": 60e-6},
             {"prefill_mfu": 0.4, "prefill_tile_tokens": 1.0, "prefill_launch_s": 1.0},
             ("engine",),
         ),
         Numbers(
-            "decode",
+            ("decode",),
             {**_DECODE, **_LATENT_DECODE},
             {**_DECODE_SPREAD, "decode_mfu": 0.4},
             ("engine",),
@@ -125,7 +126,7 @@ EXPERTS = Section(
     "experts",
     (
         Numbers(
-            "experts",
+            ("experts",),
             {
                 "mfu": 0.45,
                 "mbu": 0.8,
@@ -159,7 +160,7 @@ NVLINK = Section(
     "collective",
     (
         Numbers(
-            "collectives",
+            ("collectives",),
             {"latency_s": 5e-6, "bandwidth_fraction": 0.6, "size_exponent": 0.92},
             {"latency_s": 0.5, "bandwidth_fraction": 0.3, "size_exponent": 0.08},
             ("engine", "family", "accelerator"),
@@ -172,7 +173,7 @@ PCIE = Section(
     "collective",
     (
         Numbers(
-            "collectives",
+            ("collectives",),
             {
                 "latency_s": 6e-6,
                 "bandwidth_fraction": 0.6,
@@ -220,3 +221,7 @@ LATENT_HEADS_FLOOR = {"sglang": 128.0}
 """Heads an engine's latent-attention kernel computes at least: SGLang's takes as long for 16 heads as for
 128.
 """
+
+LATENT_ABSORBED = {"sglang": 1.0}
+"""Engines whose latent kernel multiplies the latent in prefill too: SGLang's takes 3.4 times as long per pair
+as others', as 1,088 dimensions against 320 would."""

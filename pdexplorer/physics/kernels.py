@@ -51,11 +51,15 @@ def head_s(plan: StepPlan, rows: Number) -> Number:
 
 
 def expert_s(plan: StepPlan, tokens: Number) -> Number:
-    """Routed experts: t tokens touch E·(1 − (1 − k/E)^t) of E experts, and each touched one is read once."""
+    """Routed experts: t tokens touch E·(1 − (1 − k/E)^t) of E experts, and each touched one is read once.
+
+    With expert parallelism the fullest GPU sets the pace: its experts get as if there were more tokens.
+    """
     if not plan.experts:
         return tokens * 0.0
-    touched = plan.experts * (1.0 - plan.expert_miss_fraction ** (tokens**plan.expert_touch_exponent))
-    rows = tokens + touched * (plan.expert_padding_tokens / plan.experts_per_token)
+    fullest = tokens * plan.expert_imbalance_ratio
+    touched = plan.experts * (1.0 - plan.expert_miss_fraction ** (fullest**plan.expert_touch_exponent))
+    rows = fullest + touched * (plan.expert_padding_tokens / plan.experts_per_token)
     return (tokens > 0) * plan.expert_launch_s + smooth_max(
         rows * plan.expert_compute_s, touched * plan.expert_weights_s, plan.expert_sharpness
     )

@@ -30,6 +30,9 @@ from pdexplorer.physics.shapes import (
 from pdexplorer.physics.smooth import smooth_max
 
 _ATTENTION_SHARPNESS = 3.0
+_LATENT_PREFILL_PRODUCTS, _LATENT_DECODE_PRODUCTS = 3.0, 1.0
+"""Launches of products that a layer of latent attention adds: vLLM's block-scaled ones take 50 us longer than
+other engines', and its latent layers three times that longer in prefill, once in decode."""
 QK_NORM_LAUNCH_S = 26e-6
 """Per layer of a prefill step, for models that normalise queries and keys (Qwen3 against Llama, any chip)."""
 
@@ -72,12 +75,13 @@ class StepPlan:
     decode_half_batch: float
     decode_context_full_s: float
     decode_context_window_s: float
-    # routed experts: per launch, token and touched expert
+    # routed experts: per launch, token and touched expert; tokens count imbalance_ratio times
     experts: int
     experts_per_token: int
     expert_miss_fraction: float
     expert_touch_exponent: float
     expert_padding_tokens: float
+    expert_imbalance_ratio: float
     expert_launch_s: float
     expert_compute_s: float
     expert_weights_s: float
@@ -155,7 +159,7 @@ def _attention_terms(instance: Instance) -> dict[str, Any]:
     full = 0 if sparse else a.full_layers
     window = a.full_layers + a.window_layers if sparse else a.window_layers
     mixers = attention_layers(a)
-    pair_flop, _ = attention_flop(a, heads, e.softmax_dims)
+    pair_flop, _ = attention_flop(a, heads, e.softmax_dims, e.prefill_absorbed > 0)
     _, context_flop = attention_flop(a, max(heads, e.decode_heads_floor), e.softmax_dims)
     # The indexer scores every past token in fp8 with few small heads, whatever the top-k keeps.
     index_flop = 2.0 * a.index_heads * a.index_dim * indexed_layers(a)
@@ -165,13 +169,15 @@ def _attention_terms(instance: Instance) -> dict[str, Any]:
     decode_bandwidth = _bandwidth(instance) * e.decode_mbu
     token_bytes = kv_bytes_per_layer_token(a, instance.kv_format, tp)
     kv_heads = 1.0 if a.attention == "mla" else max(a.kv_heads / tp, 1.0)
+    product_launch_s = instance.efficiency.gemm.launch_s if a.attention == "mla" else 0.0
     norm = QK_NORM_LAUNCH_S if normalises_queries(a.name) else 0.0
     read_full = (token_bytes * full + index_bytes) / decode_bandwidth
     read_window = token_bytes * window / decode_bandwidth
     state = 2.0 * a.linear_state_bytes / tp / decode_bandwidth
     return {
         "window_tokens": a.index_top_k_tokens if sparse else (a.window_tokens if a.window_layers else None),
-        "prefill_launch_s": mixers * (e.prefill_launch_s + norm),
+        "prefill_launch_s": mixers
+        * (e.prefill_launch_s + norm + _LATENT_PREFILL_PRODUCTS * product_launch_s),
         "prefill_token_s": e.prefill_tile_tokens * pair_flop * mixers / prefill_rate,
         "prefill_pair_full_s": (pair_flop * full + index_flop) / prefill_rate,
         "prefill_pair_window_s": pair_flop * window / prefill_rate,
@@ -180,7 +186,7 @@ def _attention_terms(instance: Instance) -> dict[str, Any]:
         "prefill_serial_full_s": e.serial_key_s * full,
         "prefill_serial_window_s": e.serial_key_s * window,
         "mixed_block_rows": e.mixed_block_rows,
-        "decode_launch_s": mixers * e.decode_launch_s,
+        "decode_launch_s": mixers * (e.decode_launch_s + _LATENT_DECODE_PRODUCTS * product_launch_s),
         "decode_sequence_s": mixers * kv_heads * e.decode_head_s + state,
         "decode_half_batch": e.decode_half_heads / kv_heads,
         "decode_context_full_s": smooth_max(
@@ -196,7 +202,6 @@ def _expert_terms(instance: Instance) -> dict[str, Any]:
     a, p, e = instance.architecture, instance.parallelism, instance.efficiency.experts
     _, fmt = split_formats(instance.weight_format, a.experts > 0)
     elements = expert_parameters(a) / p.moe_tp * a.moe_layers / p.ep
-    uneven = e.ep_imbalance_ratio if p.ep > 1 else 1.0
     launch = e.launch_s + (e.ep_launch_s if p.ep > 1 else 0.0)
     rate = _rate(instance, fmt) * e.mfu
     return {
@@ -205,8 +210,9 @@ def _expert_terms(instance: Instance) -> dict[str, Any]:
         "expert_miss_fraction": 1.0 - a.experts_per_token / a.experts if a.experts else 0.0,
         "expert_touch_exponent": e.touch_exponent,
         "expert_padding_tokens": e.padding_tokens,
+        "expert_imbalance_ratio": e.ep_imbalance_ratio if p.ep > 1 else 1.0,
         "expert_launch_s": a.moe_layers * launch,
-        "expert_compute_s": 2.0 * elements * a.experts_per_token * uneven / rate,
+        "expert_compute_s": 2.0 * elements * a.experts_per_token / rate,
         "expert_weights_s": elements * bytes_per_weight(fmt) / (_bandwidth(instance) * e.mbu),
         "expert_sharpness": e.sharpness,
     }

@@ -13,9 +13,14 @@ from pdexplorer.physics.parameters import (
     mlp_parameters,
     shared_expert_parameters,
 )
+from pdexplorer.physics.smooth import smooth_max
 
 ACTIVATION_BYTES = 2.0
 """Activations between kernels are 16-bit in every engine here."""
+
+_OVERLAP_SHARPNESS = 2.0
+"""How attention kernels hide exponentials behind products: most of the shorter (FlashAttention 3 and 4
+work on two tiles in turn)."""
 
 
 def kv_bytes_per_layer_token(architecture: Architecture, kv_format: str, tp: int) -> float:
@@ -76,14 +81,18 @@ def element_bytes(a: Architecture, tp: int) -> float:
     return norms + gates
 
 
-def attention_flop(a: Architecture, heads: float, softmax_dims: float) -> tuple[float, float]:
-    """FLOP of one layer per (query, key) pair in prefill, its exponential included, and per context token
-    in decode.
+def attention_flop(
+    a: Architecture, heads: float, softmax_dims: float, absorbed: bool = False
+) -> tuple[float, float]:
+    """FLOP of one layer per (query, key) pair in prefill, what of its exponential products do not hide
+    included, and per context token in decode.
 
-    MLA multiplies expanded heads in prefill and the shared latent in decode.
+    MLA multiplies the shared latent in decode, and in prefill expanded heads, or the latent where absorbed.
     """
     if a.attention == "mla":
         expanded = a.mla_nope_dim + a.mla_rope_dim + a.mla_v_dim
         latent = 2 * a.mla_kv_rank + a.mla_rope_dim
-        return 2.0 * heads * (expanded + 2.0 * softmax_dims), 2.0 * heads * latent
-    return 4.0 * heads * (a.head_dim + softmax_dims), 4.0 * heads * a.head_dim
+        pair = smooth_max(latent if absorbed else expanded, 2.0 * softmax_dims, _OVERLAP_SHARPNESS)
+        return 2.0 * heads * float(pair), 2.0 * heads * latent
+    pair = smooth_max(a.head_dim, softmax_dims, _OVERLAP_SHARPNESS)
+    return 4.0 * heads * float(pair), 4.0 * heads * a.head_dim
