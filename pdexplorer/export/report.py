@@ -174,7 +174,7 @@ class Report:
         """The three nearest flips; empty where neither fleet can."""
         if not any(self.answer[fleet]["feasible"] for fleet in FLEETS):
             return ""
-        nearest = "; ".join(flip.text for flip in self.flips[:3])
+        nearest = self.text("flips_joined").join(flip.text for flip in self.flips[:3])
         return self.text("flips", flips=nearest) if nearest else self.text("no_flip")
 
     @cached_property
@@ -220,6 +220,8 @@ class Report:
         else:
             distance = abs(value - here)
         said = flip_said(self.texts, self.answer, flip, here)
+        if self.language == "zh" and said[0].isascii():
+            said = f" {said}"  # between Chinese and Latin letters
         if flip["then"]:
             said = self.text("flip", decision=self._decision(str(flip["then"])), flip=said)
         else:
@@ -258,6 +260,8 @@ def report_of(
     ValueError as for an evaluation, and for a language there is not.
     """
     called, worth = Texts(language).preset(preset)
+    if diff(scenario, preset.scenario):
+        called = Texts(language).text("export.edited", title=called)
     return Report(
         called if title is None else title,
         preset,

@@ -5,6 +5,7 @@ from typing import Any
 
 from pdexplorer.export.report import FLEETS, Report
 from pdexplorer.study.words import number, percent, seconds, shape_text
+from pdexplorer.texts.formats import unit_text
 from pdexplorer.texts.verdict_words import flip_label
 
 Row = tuple[str, ...]
@@ -35,11 +36,21 @@ def fleet_table(report: Report) -> tuple[Row, list[Row]]:
             *(_shown(side["attainment_fraction"], percent) for side in sides),
         ),
         (text("goodput"), *(_shown(side["goodput_per_s"], number) for side in sides)),
-        (text("bottleneck"), *(str(side["bottleneck"] or _NONE) for side in sides)),
+        (text("bottleneck"), *(_bottleneck(report, side) for side in sides)),
         (text("fleet_cost"), *(_shown(side["cost_usd_per_hour"], _dollars) for side in sides)),
         (text("per_million"), *(_shown(side["cost_usd_per_million_tokens"], number) for side in sides)),
     ]
     return ("", *report.fleet_names.values()), [row for row in rows if set(row[1:]) != {_NONE}]
+
+
+def _bottleneck(report: Report, side: Mapping[str, Any]) -> str:
+    key = side["bottleneck"]
+    return report.texts.choice("bottleneck", str(key)) if key else _NONE
+
+
+def _unit(report: Report, unit: str) -> str:
+    """As the page writes it; money and rates keep their signs in English."""
+    return report.texts.choice("unit", unit_text(unit) if report.language == "zh" else unit)
 
 
 def cost_table(report: Report) -> tuple[Row, list[Row]]:
@@ -71,7 +82,7 @@ def flip_table(report: Report) -> tuple[Row, list[Row]]:
     rows: list[Row] = []
     for flip in report.flips:
         here = _NONE if flip.here is None else _value(flip.key, flip.here)
-        unit = "" if flip.key.endswith("_fraction") else flip.unit
+        unit = "" if flip.key.endswith("_fraction") else _unit(report, flip.unit)
         away = _NONE if not flip.here or flip.here < 0 else f"{number(flip.value / flip.here)}×"
         rows.append((flip.text, here, _value(flip.key, flip.value), unit, away))
     return tuple(report.text(name) for name in ("beyond", "here", "there", "unit", "away")), rows
@@ -90,7 +101,7 @@ def sensitivity_table(report: Report) -> tuple[Row, list[Row]]:
         (
             setting_name(report, row.key, row.label),
             _value(row.key, row.low_value),
-            f"{_value(row.key, row.high_value)} {row.unit}".rstrip(),
+            f"{_value(row.key, row.high_value)} {_unit(report, row.unit)}".rstrip(),
             _shown(row.gain_low, _times),
             _shown(row.gain_high, _times),
             report.texts.said(row.step),

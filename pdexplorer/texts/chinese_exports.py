@@ -5,6 +5,8 @@ from collections.abc import Mapping
 CHINESE_EXPORTS: Mapping[str, str] = {
     "export.title": "Prefill 与 Decode 分离划算吗？{title}",
     "export.page_title": "{title}：Prefill 与 Decode 分离划算吗？",
+    "export.edited": "{title}（已改）",
+    "export.flips_joined": "；",
     "export.note": "注意：{note}",
     "export.not_used": "未采用：{why}",
     "export.edited_from": "在预设 {preset} 上修改：{edits}。",

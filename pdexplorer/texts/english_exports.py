@@ -7,6 +7,8 @@ from pdexplorer.study.words import BASIS, OFFLINE, RATIO
 ENGLISH_EXPORTS: Mapping[str, str] = {
     "export.title": "Does splitting prefill and decode pay? {title}",
     "export.page_title": "{title}: does splitting prefill and decode pay?",
+    "export.edited": "{title} (edited)",
+    "export.flips_joined": "; ",
     "export.note": "Note: {note}",
     "export.not_used": "not used: {why}",
     "export.edited_from": "Edited from preset {preset}: {edits}.",

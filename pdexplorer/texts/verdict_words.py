@@ -153,7 +153,8 @@ def flip_said(
 ) -> str:
     """Where the answer is another one: "input tokens below 3,900". stand: the scenario's own value."""
     label = flip_label(texts, str(flip["key"]))
-    unit = "" if label.endswith(str(flip["unit"])) else str(flip["unit"])
+    unit = texts.choice("unit", str(flip["unit"]))
+    unit = "" if label.endswith(unit) else unit
     side = flip.get("then_direction") or _side(flip, stand, answer)
     if texts.language == "zh" and label[-1:].isascii():
         label += " "  # between Latin letters and Chinese
