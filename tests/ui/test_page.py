@@ -220,7 +220,6 @@ def test_simulation_runs_on_request_and_goes_stale():
         ("candidates", 1),
         ("methodology", None),
         ("share", 0),
-        ("presets", 1),
         ("compare", 0),
         ("load", 0),
         ("latency", 1),
@@ -268,7 +267,7 @@ def test_a_first_visit_explains_itself_until_it_is_told_to_stop(opened):
     assert not any("two pools" in caption.value for caption in visit(preset="rag_h100").caption)
 
 
-@pytest.mark.parametrize(("tab", "frames"), [("sizing", 3), ("batch", 1)])
+@pytest.mark.parametrize(("tab", "frames"), [("sizing", 3), ("batch", 1), ("presets", 1)])
 def test_a_long_study_is_worked_out_beside_the_page(tab, frames):
     page = visit(view=tab, preset="short_chat_h100")
     for _ in range(120):

@@ -1,3 +1,4 @@
+import json
 import time
 
 import pytest
@@ -58,6 +59,27 @@ def test_progress_never_claims_the_end():
     job = Job()
     job.share, job.left_s, job.told_at = 0.5, 0.001, time.monotonic() - 5
     assert job.progress() == (0.99, 0.0)
+
+
+@pytest.mark.parametrize("name", sorted(STUDIES))
+def test_every_study_tells_how_far_it_is(name):
+    told = []
+    run_study(Study(name, WANTED.scenario_json), told.append)
+    assert len(told) > 1
+    assert told == sorted(told)
+    assert 0.0 <= told[0] < 0.5
+    assert told[-1] <= 1.0
+
+
+def test_a_gallery_judges_every_scenario_and_tells_why_one_has_no_answer():
+    short, broken = json.loads(WANTED.scenario_json), json.loads(WANTED.scenario_json)
+    broken["model"]["name"] = "nothing"
+    told = []
+    found = run_study(Study("gallery", json.dumps([short, broken])), told.append)
+    assert told == [0.0, 0.5]
+    assert found[0].answer["verdict"]["decision"] == "stay_colocated"
+    assert found[1].answer is None
+    assert "nothing" in found[1].problem
 
 
 def test_a_study_runs_as_a_task_too():
