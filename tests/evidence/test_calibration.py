@@ -10,7 +10,8 @@ from pdexplorer.catalog.catalog import Catalog, load_catalog
 from pdexplorer.catalog.effects import fitted_count
 from pdexplorer.catalog.efficiency import fitted_document, load_efficiencies, parse_efficiencies
 from pdexplorer.evidence import cross_validation
-from pdexplorer.evidence.calibration import Calibration, fit
+from pdexplorer.evidence.calibration import Calibration, fit, prior_entries
+from pdexplorer.evidence.columns import blocks_of, predicted_s
 from pdexplorer.evidence.efficiency_file import fit_files, to_toml
 from pdexplorer.evidence.points import StepPoint, read_points
 from pdexplorer.evidence.steptime import predict_points
@@ -100,6 +101,20 @@ def test_the_shipped_file_is_the_fit_of_its_files() -> None:
         assert len(shipped[section]["rows"]) == len(again["rows"])
 
 
+def test_a_head_timed_apart_is_fitted_apart() -> None:
+    """One large product among the small ones of a layer: it tells bandwidth from launches."""
+    rows = [point for point in read_points(REFERENCE / "mixed_steps.csv") if point.phase != "mixed"]
+    for block in blocks_of(rows, load_catalog(), prior_entries()):
+        assert block.joined
+        summed = block.measured_s["dense"] + block.measured_s["head"]
+        assert np.isfinite(summed).all()
+        assert (block.measured_s["head"] < 0.5 * block.measured_s["dense"]).all()
+        plan = block.instance.plan
+        faster = replace(plan, dense_weights_s=0.5 * plan.dense_weights_s)
+        assert np.array_equal(predicted_s(faster, block, "head"), predicted_s(plan, block, "head"))
+        assert (predicted_s(faster, block, "dense") < predicted_s(plan, block, "dense")).all()
+
+
 def test_the_shipped_numbers_are_few_and_counted() -> None:
     document = fitted_document()
     assert fitted_count(document) < 150
@@ -109,8 +124,12 @@ def test_the_shipped_numbers_are_few_and_counted() -> None:
 
 
 def test_shares_of_ceilings_are_plausible() -> None:
+    for entries in load_efficiencies().values():
+        for entry in entries:
+            for name in ("mfu", "mbu", "prefill_mfu", "decode_mfu", "decode_mbu"):
+                assert 0.0 < getattr(entry, name, 1.0) <= 1.0, entry.fit
     for entry in load_efficiencies()["gemm"]:
-        assert 0.2 < entry.mfu < 1.15, entry.fit
+        assert 0.2 < entry.mfu <= 1.0, entry.fit
         assert 0.5 < entry.mbu < 1.0, entry.fit
         assert entry.fit.source
         assert entry.fit.kind in ("fitted", "derived", "assumed")

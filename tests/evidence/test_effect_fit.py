@@ -9,7 +9,7 @@ from pdexplorer.catalog.effects import levels_of, number_value
 from pdexplorer.evidence.effect_fit import Observed, fit_effects
 from pdexplorer.evidence.fitted_numbers import Numbers
 
-NUMBERS = Numbers("dense", {"mfu": 0.7, "launch_s": 5e-6}, {"mfu": 0.3, "launch_s": 0.8})
+NUMBERS = Numbers(("dense",), {"mfu": 0.7, "launch_s": 5e-6}, {"mfu": 0.3, "launch_s": 0.8})
 WORK = np.geomspace(1e-7, 1e-2, 40)
 
 
@@ -48,3 +48,17 @@ def test_a_family_stands_for_its_chips() -> None:
     effects = fit_effects(NUMBERS, observed)["mfu"]
     unseen = levels_of("f", "new", "fast", "bf16")
     assert number_value("mfu", effects, unseen) == pytest.approx(0.4, rel=0.05)
+
+
+def test_a_share_above_its_ceiling_is_fitted_and_told_at_it() -> None:
+    """A chip that outruns its datasheet stands at the bound, and takes nothing else along."""
+    observed = [rows("a", "old", "fast", 0.8, 4e-6, 1), rows("b", "old", "fast", 0.8, 4e-6, 2)]
+    observed.append(rows("c", "new", "fast", 1.15, 4e-6, 3))
+    found = fit_effects(NUMBERS, observed)
+    values = found["mfu"]
+    beyond = levels_of("c", "new", "fast", "bf16")
+    assert number_value("mfu", values, beyond) == 1.0
+    told = values["base"] * np.prod([values.get(f"{kind} {level}", 1.0) for kind, level in beyond.items()])
+    assert told == pytest.approx(1.0, rel=1e-6)
+    assert number_value("mfu", values, levels_of("a", "old", "fast", "bf16")) == pytest.approx(0.8, rel=0.02)
+    assert number_value("launch_s", found["launch_s"], beyond) == pytest.approx(4e-6, rel=0.2)

@@ -33,12 +33,12 @@ def test_the_table_is_of_this_version_and_these_numbers() -> None:
 
 def test_reached_errors_hold() -> None:
     # Measured, rounded up; the aims were 5% and 15%, 6%, 10% and 20%, 15% and 30%.
-    assert stored("step_times.csv", "step", "other_models").median <= 0.04
-    # 11% with 610 fitted numbers, 12% with 139; whole groups out 20% and 18%.
-    assert stored("step_times.csv", "step", "other_models").p90 <= 0.12
-    assert stored("step_times.csv", "step", "other_groups").median <= 0.05
-    assert stored("step_times.csv", "step", "other_groups").p90 <= 0.18
-    assert stored("step_times.csv", "step", "zero_shot").median <= 0.09
+    # 3.9% before exponentials overlapped products, which brought the P90 from 12% to 11%.
+    assert stored("step_times.csv", "step", "other_models").median <= 0.041
+    assert stored("step_times.csv", "step", "other_models").p90 <= 0.11
+    assert stored("step_times.csv", "step", "other_groups").median <= 0.045
+    assert stored("step_times.csv", "step", "other_groups").p90 <= 0.13
+    assert stored("step_times.csv", "step", "zero_shot").median <= 0.085
     assert stored("mixed_steps.csv", "step", "mixed").median <= 0.04
     assert stored("serving.csv", "tpot", "agg").mean <= 0.20
     assert stored("serving.csv", "ttft", "agg").mean <= 0.31

@@ -1,11 +1,16 @@
 """Properties every step time has, whatever the numbers."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pdexplorer.physics.instance import Instance
+from pdexplorer.physics.kernels import expert_s
+from pdexplorer.physics.plan import compile_plan
+from pdexplorer.physics.shapes import attention_flop
 from pdexplorer.physics.step import PARTS, step_parts_s, step_time_s
 
 from .conftest import Make
@@ -107,3 +112,37 @@ def test_attention_dp_waits_for_its_fullest_rank(make: Make) -> None:
     uneven = step_parts_s(spread, decode_batch=9, decode_context_tokens=8_000)
     assert uneven["attention_decode"] == pytest.approx(full["attention_decode"])
     assert uneven["experts"] < full["experts"]
+
+
+def test_the_fullest_gpu_works_as_on_more_tokens(make: Make) -> None:
+    even = replace(make("h200_sxm", "qwen3_30b_a3b").plan, expert_imbalance_ratio=1.0)
+    uneven = replace(even, expert_imbalance_ratio=2.0)
+    for tokens in (1.0, 16.0, 512.0, 32_768.0):
+        assert expert_s(uneven, tokens) == pytest.approx(expert_s(even, 2.0 * tokens))
+
+
+def test_absorbed_latent_attention_multiplies_the_latent(make: Make) -> None:
+    architecture = make("h200_sxm", "deepseek_v3", ep=8, tp=8, weights="fp8_block", kv="fp8").architecture
+    expanded, _ = attention_flop(architecture, 16.0, 0.0)
+    absorbed, decode = attention_flop(architecture, 16.0, 0.0, absorbed=True)
+    assert expanded == 2 * 16 * (128 + 64 + 128)
+    assert absorbed == decode == 2 * 16 * (512 + 64 + 512)
+
+
+def test_exponentials_are_partly_hidden_behind_products(make: Make) -> None:
+    architecture = make("h100_sxm", "llama_3_1_8b").architecture
+    alone, _ = attention_flop(architecture, 32.0, 0.0)
+    both, _ = attention_flop(architecture, 32.0, 128.0)
+    assert alone == pytest.approx(4 * 32 * 128)
+    assert alone < both < 2.0 * alone
+
+
+def test_latent_layers_pay_the_launches_of_their_products(make: Make) -> None:
+    latent = make("h200_sxm", "deepseek_v3", ep=8, tp=8, weights="fp8_block", kv="fp8")
+    other = make("h200_sxm", "llama_3_1_8b")
+    for instance, prefill, decode in ((latent, 3, 1), (other, 0, 0)):
+        gemm = replace(instance.efficiency.gemm, launch_s=instance.efficiency.gemm.launch_s + 1e-5)
+        slower = compile_plan(replace(instance, efficiency=replace(instance.efficiency, gemm=gemm)))
+        added = instance.architecture.layers * 1e-5
+        assert slower.prefill_launch_s - instance.plan.prefill_launch_s == pytest.approx(prefill * added)
+        assert slower.decode_launch_s - instance.plan.decode_launch_s == pytest.approx(decode * added)
