@@ -50,6 +50,8 @@ def test_the_first_screen_holds_the_whole_answer(page, address):
         assert box is not None
         assert box["y"] >= 0
         assert box["y"] + box["height"] <= 800
+    last = page.locator("[role=tab]").last.bounding_box()
+    assert last["x"] + last["width"] <= 1280
     metrics = page.locator("[data-testid=stMetricLabel]").all_inner_texts()
     assert len(metrics) == 4
     assert all("estimated" in metric for metric in metrics)
@@ -173,6 +175,10 @@ def test_both_languages_from_the_browser_and_the_switch(browser, address):
 def test_a_phone_gets_the_verdict_first(browser, address):
     context = browser.new_context(viewport={"width": 360, "height": 780})
     page = context.new_page()
+    open_page(page, address + "?view=share&preset=rag_h100")
+    tab = page.locator("[role=tab][aria-selected=true]")
+    assert tab.inner_text() == "Share & export"
+    assert tab.evaluate("e => { const r = e.getBoundingClientRect(); return r.left >= 0 && r.right <= 360 }")
     open_page(page, address)
     keep(page, "phone")
     verdict = page.locator(".st-key-verdict").bounding_box()
@@ -183,7 +189,7 @@ def test_a_phone_gets_the_verdict_first(browser, address):
     context.close()
 
 
-def test_a_keyboard_reaches_inputs_and_tabs_and_charts_say_what_they_show(page, address):
+def test_a_keyboard_reaches_inputs_tabs_and_points_and_charts_say_what_they_show(page, address):
     open_page(page, address + "?preset=rag_h100")
     seen, outlines = [], {}
     for _ in range(60):
@@ -195,11 +201,29 @@ def test_a_keyboard_reaches_inputs_and_tabs_and_charts_say_what_they_show(page, 
         seen.append(str(name))
         outlines[role] = outline
     words = " ".join(seen)
-    for name in ("Preset", "Input tokens", "KV link", "Simulation"):
+    for name in ("Preset", "Input tokens", "KV link", "List of points", "Simulation"):
         assert name in words, name
     assert outlines["tab"] == "solid"
     described = page.locator("[aria-label*='stacked bars'], [aria-label*='Map of the gain']")
     assert described.count() >= 2
+    page.locator(".st-key-list-chart-map button").focus()
+    page.keyboard.press("Enter")
+    box = page.locator(".st-key-choose-chart-map input")
+    box.wait_for()
+    page.keyboard.press("Tab")
+    assert box.evaluate("e => e === document.activeElement")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    use = page.locator(".st-key-use-chart-map button")
+    use.wait_for()
+    keep(page, "point_by_keyboard")
+    for _ in range(3):
+        page.keyboard.press("Tab")
+        if use.evaluate("e => e === document.activeElement"):
+            break
+    page.keyboard.press("Enter")
+    page.wait_for_function("location.search.includes('network.nic_gbit_per_s=')")
+    use.wait_for(state="detached")
 
 
 def test_the_offline_page_needs_no_network(browser, address, tmp_path):
