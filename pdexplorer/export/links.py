@@ -21,7 +21,7 @@ FRAME_VIEWS = ("all", "verdict", "cost", "map")
 LOCAL_ADDRESS = "http://localhost:8501/"
 """Where a page stands unless it is told otherwise."""
 
-_FRAME_HEIGHT_PX = {"all": 760, "verdict": 260, "cost": 240, "map": 420}
+_FRAME_HEIGHT_PX = {"all": 900, "verdict": 440, "cost": 260, "map": 440}  # of a column 800 wide
 _FILE_KEYS = ("workload.trace_file",)
 
 
