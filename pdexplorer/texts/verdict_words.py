@@ -156,9 +156,8 @@ def flip_said(
     unit = texts.choice("unit", str(flip["unit"]))
     unit = "" if label.endswith(unit) else unit
     side = flip.get("then_direction") or _side(flip, stand, answer)
-    if texts.language == "zh" and label[-1:].isascii():
-        label += " "  # between Latin letters and Chinese
-    return texts.text(f"flip.{side}", what=escape(label), value=escape(with_unit(flip["value"], unit)))
+    gap = " " if texts.language == "zh" and label[-1:].isascii() else ""  # between Latin letters and Chinese
+    return texts.text(f"flip.{side}", what=escape(label) + gap, value=escape(with_unit(flip["value"], unit)))
 
 
 def _side(flip: Mapping[str, Any], stand: float | None, answer: Answer) -> str:

@@ -111,6 +111,17 @@ def test_back_brings_the_question_of_that_address():
     assert verdict(page) == asked
 
 
+def test_back_opens_the_tab_of_that_address():
+    page = visit(preset="rag_h100", view="load")
+    assert page.session_state["tabs.en"] == "Load"
+    page.query_params["view"] = "latency"
+    page.run()
+    assert page.session_state["tabs.en"] == "Latency"
+    del page.query_params["view"]
+    page.run()
+    assert page.session_state["tabs.en"] == "Simulation"
+
+
 def test_a_preset_takes_nothing_over_from_before():
     page = change(visit(), "workload.input_tokens", 12_500.0)
     names = page.selectbox(key="in.preset").options

@@ -24,6 +24,8 @@ from pdexplorer.ui.tabs.simulation import simulation_tab
 from pdexplorer.ui.tabs.sizing import batch_tab, sizing_tab
 from pdexplorer.ui.texts import language, text
 
+_ASKED = "tabs.asked"
+
 # The first is open on a bare visit, so it must cost nothing until it is asked something.
 Tab = Callable[[Answered, Presets], None]
 
@@ -54,8 +56,10 @@ def tabs(answer: Answered, presets: Presets) -> None:
     labels = [text(f"tab.{name}") for name in names]
     key = f"tabs.{language()}"
     asked = st.query_params.get("view", "")
-    if key not in st.session_state and asked in names:
-        st.session_state[key] = labels[names.index(asked)]
+    wanted = (language(), asked if asked in names else names[0])
+    if st.session_state.get(_ASKED) != wanted:  # a first visit, Back, or the other language
+        st.session_state[key] = labels[names.index(wanted[1])]
+        st.session_state[_ASKED] = wanted
     for name, tab in zip(names, st.tabs(labels, key=key, on_change=_opened, args=(key,)), strict=True):
         if tab.open:
             with tab:
@@ -66,4 +70,5 @@ def _opened(key: str) -> None:
     label = st.session_state[key]
     for name in TABS:
         if text(f"tab.{name}") == label:
+            st.session_state[_ASKED] = (language(), name)
             set_in_address("view", name)
