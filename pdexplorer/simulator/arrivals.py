@@ -64,7 +64,7 @@ class Source:
         row = self.next
         self.next = following = row + 1
         if following < self.total:
-            Call(self.env, self.arrival_s[following] + self.hop_s, self._on_time)
+            event.again(self.env, self.arrival_s[following] + self.hop_s)
         self.deliver(self._make(row, self.arrival_s[row]))
 
     def _release(self) -> None:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pdexplorer.simulator.engine import Engine
-from pdexplorer.simulator.events import Call
+from pdexplorer.simulator.events import NORMAL, Call
 from pdexplorer.simulator.link import Flow, Link
 from pdexplorer.simulator.options import SimulationOptions
 from pdexplorer.simulator.prefill import PrefillInstance
@@ -111,10 +111,10 @@ class Disaggregated(Replay):
         context = sequence.input_tokens + self.first_tokens
         if self.pending[index] or not self.engines[index].reserve(sequence, context):
             return
-        sequence.transfer_start_s = start_s = self.env.now + duration_s / layers
+        sequence.transfer_start_s = start_s = self.env._now + duration_s / layers
         ahead = self.kv_bytes[sequence.index] * (layers - 1) / layers
         flow = sequence.flow = self._flow(sequence, ahead)
-        Call(self.env, start_s, self._on_start, payload=flow)
+        Call(self.env, start_s, self._on_start, NORMAL, flow)
 
     def prefilled(self, sequence: Sequence) -> None:
         """Prefill is over: send what has not been sent, once there is room for it."""
@@ -122,7 +122,7 @@ class Disaggregated(Replay):
             self.prefill_router.change(sequence.prefill_instance, -sequence.load)
         sequence.state = WAITING
         if self.first_token_from_prefill:
-            sequence.first_token_s = self.env.now
+            sequence.first_token_s = self.env._now
             sequence.generated = 1
             if sequence.token_s is not None:
                 sequence.token_s.append(self.env.now)
@@ -161,7 +161,7 @@ class Disaggregated(Replay):
         pending, engine = self.pending[index], self.engines[index]
         while pending and engine.reserve(pending[0], pending[0].input_tokens + self.first_tokens):
             sequence = pending.popleft()
-            sequence.transfer_start_s = self.env.now
+            sequence.transfer_start_s = self.env._now
             self._moving(sequence)
             self.link.send(self._flow(sequence, self.kv_bytes[sequence.index]))
 
@@ -181,8 +181,8 @@ class Disaggregated(Replay):
     def _sent(self, sequence: Sequence) -> None:
         if sequence.prefill_end_s != sequence.prefill_end_s:
             return  # NaN: the layers so far have arrived, the last is still computed
-        sequence.transfer_end_s = end_s = self.env.now + self.latency_s
-        Call(self.env, end_s + self.decode_hop_s, self._on_received, payload=sequence)
+        sequence.transfer_end_s = end_s = self.env._now + self.latency_s
+        Call(self.env, end_s + self.decode_hop_s, self._on_received, NORMAL, sequence)
 
     def _received(self, event: Call) -> None:
         self._deliver(event.payload)

@@ -106,7 +106,7 @@ class Engine(Residents):
     def show_waiting(self) -> None:
         """While no step runs: idle, or blocked where all that is pending here is in transfer."""
         if not self.running:
-            self.usage.enter(BLOCKED if self.in_transfer else IDLE, self.env.now)
+            self.usage.enter(BLOCKED if self.in_transfer else IDLE, self.env._now)
 
     def _may_admit(self, sequence: Sequence) -> bool:
         """Whether this waiting sequence could come in at the next boundary: never no where it could."""
@@ -206,7 +206,10 @@ class Engine(Residents):
         self.base_s = base_s
         self.ramp_s = ramp_s
         end_s = now_s + steps * (base_s + steps * ramp_s)
-        self.step_end = Call(self.env, end_s, self._on_step, AFTER_ARRIVALS)
+        if self.step_end is None:
+            self.step_end = Call(self.env, end_s, self._on_step, AFTER_ARRIVALS)
+        else:
+            self.step_end.again(self.env, end_s, AFTER_ARRIVALS)
 
     def _finish_chunks(self, now_s: float) -> None:
         for sequence, tokens in self.chunks:

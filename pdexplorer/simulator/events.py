@@ -41,6 +41,10 @@ class Call:
         due_s = time_s if time_s > env._now else env._now
         heappush(env._queue, (due_s, priority, next(env._eid), self))  # type: ignore[misc]
 
+    def again(self, env: simpy.Environment, time_s: float, priority: EventPriority = NORMAL) -> None:
+        """Call back once more, at that time or later than now; only by whom it has just called back."""
+        heappush(env._queue, (time_s, priority, next(env._eid), self))  # type: ignore[misc]
+
 
 def alone_now(env: simpy.Environment) -> bool:
     """Whether nothing else happens at this time, so that what waits for the rest of it need not."""

@@ -9,7 +9,7 @@ A transfer that fails is sent again, then the decode side recomputes the prompt.
 from collections import Counter, deque
 from typing import Any
 
-from pdexplorer.simulator.events import Call
+from pdexplorer.simulator.events import NORMAL, Call
 from pdexplorer.simulator.faults_clock import Calendar
 from pdexplorer.simulator.managed_disaggregated import ManagedDisaggregated
 from pdexplorer.simulator.records import UNFINISHED
@@ -184,9 +184,8 @@ class FaultyDisaggregated(ManagedDisaggregated):
     def _sent(self, sequence: Sequence) -> None:
         if sequence.prefill_end_s != sequence.prefill_end_s:
             return  # NaN: the layers so far have arrived, the last is still computed
-        sequence.transfer_end_s = end_s = self.env.now + self.latency_s + self.calendar.jitter_s()
-        payload = (sequence, sequence.flow)
-        Call(self.env, end_s + self.decode_hop_s, self._on_received, payload=payload)
+        sequence.transfer_end_s = end_s = self.env._now + self.latency_s + self.calendar.jitter_s()
+        Call(self.env, end_s + self.decode_hop_s, self._on_received, NORMAL, (sequence, sequence.flow))
 
     def _received(self, event: Call) -> None:
         sequence, flow = event.payload

@@ -15,7 +15,7 @@ from typing import Any
 
 import simpy
 
-from pdexplorer.simulator.events import Call
+from pdexplorer.simulator.events import NORMAL, Call
 from pdexplorer.simulator.specs import LinkSpec
 
 
@@ -82,6 +82,7 @@ class Link:
         self.ingress_byte_per_s = spec.ingress_byte_per_s
         self.fabric_byte_per_s = spec.egress_byte_per_s * prefill_instances * spec.fabric_fraction
         self.nominal_fabric_byte_per_s = self.fabric_byte_per_s
+        self.lone_byte_per_s = self._cap(1)
         self.queues: list[deque[Flow]] = [deque() for _ in range(prefill_instances)]
         self.ingresses = [_Ingress() for _ in range(decode_instances)]
         self.egress_bytes = [0.0] * prefill_instances
@@ -136,6 +137,7 @@ class Link:
         self.egress_byte_per_s = self.spec.egress_byte_per_s * fraction
         self.ingress_byte_per_s = self.spec.ingress_byte_per_s * fraction
         self.fabric_byte_per_s = self.nominal_fabric_byte_per_s * fraction
+        self.lone_byte_per_s = self._cap(1)
         self.fabric_binds = self.fabric_may_bind  # share out anew
         for each in self.ingresses:
             self._catch_up(each)
@@ -160,17 +162,18 @@ class Link:
         """What _share and _schedule come to for most transfers."""
         ingress.flows = 1
         ingress.since_s = now_s = self.env._now
-        ingress.rate = rate = self._cap(1)
-        flow.until_bytes = ingress.moved_bytes + flow.size_bytes
-        self._push(ingress, flow)
-        ingress.event = Call(self.env, now_s + flow.size_bytes / rate, self._on_end, payload=ingress)
+        ingress.rate = rate = self.lone_byte_per_s
+        flow.until_bytes = until_bytes = ingress.moved_bytes + flow.size_bytes
+        self.started = started = self.started + 1
+        ingress.heap.append((until_bytes, started, flow))  # which was empty
+        ingress.event = Call(self.env, now_s + flow.size_bytes / rate, self._on_end, NORMAL, ingress)
 
     def _push(self, ingress: _Ingress, flow: Flow) -> None:
         self.started += 1
         heappush(ingress.heap, (flow.until_bytes, self.started, flow))
 
     def _catch_up(self, ingress: _Ingress) -> None:
-        now_s = self.env.now
+        now_s = self.env._now
         ingress.moved_bytes += ingress.rate * (now_s - ingress.since_s)
         ingress.since_s = now_s
 
@@ -211,7 +214,7 @@ class Link:
             heappop(heap)  # extended since
             until_bytes, _, flow = heap[0]
         wait_s = (until_bytes - ingress.moved_bytes) / ingress.rate
-        ingress.event = Call(self.env, ingress.since_s + wait_s, self._on_end, payload=ingress)
+        ingress.event = Call(self.env, ingress.since_s + wait_s, self._on_end, NORMAL, ingress)
 
     def _left(self, ingress: _Ingress) -> None:
         """One flow fewer there."""
@@ -231,7 +234,7 @@ class Link:
             return  # rates have changed since
         until_bytes, _, flow = heappop(ingress.heap)
         ingress.moved_bytes = until_bytes
-        ingress.since_s = self.env.now
+        ingress.since_s = self.env._now
         flow.done, flow.active = True, False
         self.egress_bytes[flow.prefill] += flow.size_bytes
         self.ingress_bytes[flow.decode] += flow.size_bytes

@@ -94,7 +94,7 @@ class PrefillInstance:
             if self.eager and alone_now(self.env):
                 self._step(None)
                 return
-            self.step_event = Call(self.env, self.env.now, self._on_step, AFTER_ARRIVALS)
+            self.step_event = Call(self.env, self.env._now, self._on_step, AFTER_ARRIVALS)
 
     def moving(self, transfers: int) -> None:
         """That many more transfers, or fewer, are under way from here."""
@@ -173,8 +173,12 @@ class PrefillInstance:
         self.running = batch
         self.start_s, self.duration_s = now_s, duration_s
         self.usage.enter(BUSY, now_s)
-        held_s = duration_s * self.spec.held_share
-        self.step_event = Call(self.env, now_s + held_s, self._on_step, AFTER_ARRIVALS)
+        end_s = now_s + duration_s * self.spec.held_share
+        if event is None:
+            event = Call(self.env, end_s, self._on_step, AFTER_ARRIVALS)
+        else:
+            event.again(self.env, end_s, AFTER_ARRIVALS)
+        self.step_event = event
         for sequence in batch:
             sequence.prefill_start_s = now_s
             self.listener.prefill_started(sequence, duration_s)
@@ -218,4 +222,4 @@ class PrefillInstance:
 
     def _show_waiting(self) -> None:
         """Blocked where a prompt waits for memory that transfers hold; idle otherwise."""
-        self.usage.enter(BLOCKED if self.queue and self.transfers else IDLE, self.env.now)
+        self.usage.enter(BLOCKED if self.queue and self.transfers else IDLE, self.env._now)
