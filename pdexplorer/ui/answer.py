@@ -12,13 +12,13 @@ from pdexplorer.study.compare import Evaluation
 from pdexplorer.ui import compute
 from pdexplorer.ui.overrides import why_text
 from pdexplorer.ui.state import Asked
-from pdexplorer.ui.work.screen import Judged
+from pdexplorer.verdict import BreakEven
 
 
 @dataclass(frozen=True)
 class Answered:
-    """json: as `evaluate --json` writes the evaluation. whys: per fleet that cannot, its limit in words. What
-    would flip the answer is not in it before `complete`.
+    """json: as `evaluate --json` writes the evaluation. whys: per fleet that cannot, its limit in words.
+    later: the break-evens, which are in the rest only once `complete`.
     """
 
     scenario: Scenario
@@ -27,12 +27,16 @@ class Answered:
     evaluation: Evaluation
     json: Mapping[str, Any]
     whys: Mapping[str, str]
-    later: "Future[Judged]"
+    later: "Future[tuple[BreakEven, ...]]"
 
     def complete(self) -> "Answered":
-        """The same with what would flip it, once that is there."""
-        evaluation, json = compute.waited(self.later)
-        return replace(self, evaluation=evaluation, json=json)
+        """The same with its break-evens, once they are there."""
+        verdict = replace(self.evaluation.verdict, break_even=compute.waited(self.later))
+        return replace(
+            self,
+            evaluation=replace(self.evaluation, verdict=verdict),
+            json={**self.json, "verdict": verdict.to_json()},
+        )
 
 
 def answered(asked: Asked) -> Answered:
@@ -43,11 +47,13 @@ def answered(asked: Asked) -> Answered:
 
 def answer_of(asked: Asked, under_way: compute.UnderWay) -> Answered:
     """The answer to the page's question, once it is there. ValueError as `answered`."""
-    evaluation, json = compute.waited(under_way.judged)
+    evaluation = compute.waited(under_way.evaluated)
     catalog = compute.catalog_for(asked.scenario)
     limits = {
         "colocated": evaluation.colocated.infeasible,
         "disaggregated": evaluation.disaggregated.infeasible,
     }
     whys = {fleet: why_text(limit, catalog) for fleet, limit in limits.items() if limit is not None}
-    return Answered(asked.scenario, asked.preset, catalog, evaluation, json, whys, under_way.complete)
+    return Answered(
+        asked.scenario, asked.preset, catalog, evaluation, evaluation.to_json(), whys, under_way.flips
+    )

@@ -8,31 +8,33 @@ from collections.abc import Iterator
 from concurrent.futures import Future, wait
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import streamlit as st
 
 from pdexplorer.catalog.catalog import Catalog, load_catalog
 from pdexplorer.scenario.presets import Presets, load_presets
 from pdexplorer.scenario.scenario import Scenario
+from pdexplorer.study.compare import Evaluation
 from pdexplorer.study.map import MapResult
 from pdexplorer.study.search.axes import AXES, current
 from pdexplorer.study.standing_map import here_on_map, standing_map
 from pdexplorer.ui.work.crew import Crew
-from pdexplorer.ui.work.screen import Judge, Judged, Map
+from pdexplorer.ui.work.screen import Judge, Map, Question
+from pdexplorer.verdict import BreakEven
 
 _LOOK_S = 0.03
 _MOST_PROCESSES = 4
-_MAPS_STAND_BACK = 10
+_MAPS_STAND_BACK = 5
 _T = TypeVar("_T")
 
 
 @dataclass(frozen=True)
 class UnderWay:
-    """One scenario's answer, the same with what would flip it, and its map where it is shown."""
+    """One scenario's answer, what would flip it, and its map where it is shown."""
 
-    judged: "Future[Judged]"
-    complete: "Future[Judged]"
+    evaluated: "Future[Evaluation]"
+    flips: "Future[tuple[BreakEven, ...]]"
     mapped: "Future[MapResult] | None"
 
 
@@ -50,12 +52,18 @@ def asked(scenario: Scenario, with_map: bool = False) -> Iterator[UnderWay]:
         yield UnderWay(work.first, work.last, mapped)
 
 
-def evaluated(scenario: Scenario) -> Judged:
-    """The answer to a scenario, once it is there, without what would flip it. ValueError in one line where
-    there is none.
+def evaluated(scenario: Scenario) -> Evaluation:
+    """The answer to a scenario, once it is there, without its break-evens. ValueError in one line where there
+    is none.
     """
-    with _judges().asked(Judge(scenario.model_dump_json())) as work:
-        return work.first.result()  # type: ignore[no-any-return]
+    with asked(scenario) as under_way:
+        return under_way.evaluated.result()
+
+
+def studied(question: Question) -> Any:
+    """What a tab asks, once it is there. ValueError in one line where there is no answer."""
+    with _maps().asked(question) as work:
+        return waited(work.last)
 
 
 def waited(future: "Future[_T]") -> _T:
@@ -87,10 +95,14 @@ def catalog_for(scenario: Scenario) -> Catalog:
 
 @st.cache_resource(show_spinner=False)
 def _judges() -> Crew:
-    return Crew(min(os.cpu_count() or 1, _MOST_PROCESSES), kept=512)
+    return Crew(_processes(), kept=512)
 
 
 @st.cache_resource(show_spinner=False)
 def _maps() -> Crew:
-    """A map comes last on the page: it stands back behind answers."""
-    return Crew(min(max((os.cpu_count() or 1) // 2, 1), _MOST_PROCESSES), kept=256, niceness=_MAPS_STAND_BACK)
+    """Maps and what tabs ask come last on the page: they stand back behind answers."""
+    return Crew(_processes(), kept=256, niceness=_MAPS_STAND_BACK)
+
+
+def _processes() -> int:
+    return min(os.cpu_count() or 1, _MOST_PROCESSES)

@@ -34,6 +34,6 @@ def warm() -> None:
 
     scenario = parse_query({}, compute.presets()).scenario
     with compute.asked(scenario, with_map=True) as under_way:
-        under_way.complete.result()
+        under_way.flips.result()
     # What is there by now stays: looked through again, it would be 0.1 s in which nobody's page moves.
     gc.freeze()

@@ -7,18 +7,18 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from pdexplorer import MODEL_VERSION
 from pdexplorer.scenario.scenario import Scenario
-from pdexplorer.study.recompute import RecomputeRow, recompute_rows
-from pdexplorer.study.regimes import ParetoRow, Regimes, pareto, regimes
-from pdexplorer.study.sensitivity import Sensitivity, sensitivity
-from pdexplorer.study.time_split import TimeRow, time_split
+from pdexplorer.study.recompute import RecomputeRow
+from pdexplorer.study.regimes import ParetoRow, Regimes
+from pdexplorer.study.sensitivity import Sensitivity
+from pdexplorer.study.time_split import TimeRow
 from pdexplorer.texts.formats import rounded
 from pdexplorer.ui import compute
 from pdexplorer.ui.pick import Point, pick, picked_row
 from pdexplorer.ui.texts import plain, said, text
 from pdexplorer.ui.work.board import board, watch
 from pdexplorer.ui.work.study import Study
+from pdexplorer.ui.work.tab_study import TabStudy
 
 
 def long_study(name: str, scenario_json: str = "") -> Any:
@@ -36,17 +36,24 @@ def long_study(name: str, scenario_json: str = "") -> Any:
 
 def load_study(scenario: Scenario) -> tuple[Regimes | None, tuple[ParetoRow, ...]]:
     """Regimes over load and the Pareto lines."""
-    return _load(scenario.model_dump_json(), MODEL_VERSION)
+    found: tuple[Regimes | None, tuple[ParetoRow, ...]] = _studied("load", scenario)
+    return found
 
 
 def time_study(scenario: Scenario) -> tuple[tuple[TimeRow, ...], tuple[RecomputeRow, ...]]:
     """Where the time goes, and fetching against recomputing."""
-    return _time(scenario.model_dump_json(), MODEL_VERSION)
+    found: tuple[tuple[TimeRow, ...], tuple[RecomputeRow, ...]] = _studied("latency", scenario)
+    return found
 
 
 def sensitivity_study(scenario: Scenario) -> Sensitivity:
     """The tornado's rows."""
-    return _sensitivity(scenario.model_dump_json(), MODEL_VERSION)
+    found: Sensitivity = _studied("sensitivity", scenario)
+    return found
+
+
+def _studied(name: str, scenario: Scenario) -> Any:
+    return compute.studied(TabStudy(name, scenario.model_dump_json()))
 
 
 def table(rows: Sequence[Mapping[Any, Any]], widths: Mapping[str, int] | None = None, **more: Any) -> None:
@@ -84,21 +91,3 @@ def _cell(value: Any) -> str:
     if isinstance(value, float):
         return rounded(value)
     return f"{value:,}" if isinstance(value, Integral) else str(value)
-
-
-@st.cache_resource(max_entries=64, show_spinner=False)
-def _load(scenario_json: str, version: str) -> tuple[Regimes | None, tuple[ParetoRow, ...]]:
-    evaluation, _ = compute.evaluated(Scenario.model_validate_json(scenario_json))
-    return regimes(evaluation), pareto(evaluation)
-
-
-@st.cache_resource(max_entries=64, show_spinner=False)
-def _time(scenario_json: str, version: str) -> tuple[tuple[TimeRow, ...], tuple[RecomputeRow, ...]]:
-    evaluation, _ = compute.evaluated(Scenario.model_validate_json(scenario_json))
-    fleet = evaluation.disaggregated_fleet
-    return time_split(evaluation), () if fleet is None else recompute_rows(fleet)
-
-
-@st.cache_resource(max_entries=64, show_spinner=False)
-def _sensitivity(scenario_json: str, version: str) -> Sensitivity:
-    return sensitivity(Scenario.model_validate_json(scenario_json))

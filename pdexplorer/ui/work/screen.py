@@ -7,9 +7,9 @@ line). It ends with its input.
 
 import pickle
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from pdexplorer.catalog.catalog import load_catalog
 from pdexplorer.scenario.scenario import Scenario
@@ -17,23 +17,22 @@ from pdexplorer.study.compare import Evaluation, evaluation_steps
 from pdexplorer.study.map import MapResult
 from pdexplorer.study.search.space import design_space
 from pdexplorer.study.standing_map import StandingMap, worked_out
-
-Judged = tuple[Evaluation, Mapping[str, Any]]
-"""An evaluation, and the same as `evaluate --json` writes it."""
+from pdexplorer.verdict import BreakEven
 
 
 @dataclass(frozen=True)
 class Judge:
-    """Which design suits a scenario: first the answer, then the same with what would flip it."""
+    """Which design suits a scenario: first the answer without its break-evens, then these."""
 
     scenario_json: str
 
-    def steps(self) -> Iterator[Judged]:
+    def steps(self) -> Iterator[Evaluation | tuple[BreakEven, ...]]:
         """ValueError in one line where it cannot be evaluated."""
         scenario = Scenario.model_validate_json(self.scenario_json)
         space = design_space(scenario, load_catalog().with_overrides(scenario.overrides))
-        for evaluation in evaluation_steps(space):
-            yield evaluation, evaluation.to_json()
+        steps = evaluation_steps(space)
+        yield next(steps)
+        yield next(steps).verdict.break_even
 
 
 @dataclass(frozen=True)
@@ -50,7 +49,11 @@ class Map:
         yield worked_out(StandingMap(scenario, self.x_values, self.y_values))
 
 
-Question = Judge | Map
+class Question(Protocol):
+    """Whatever such a process is asked: `Judge`, `Map`, or what a tab wants; frozen, so that it is a key."""
+
+    def steps(self) -> Iterator[Any]:
+        """Its results, one or more. ValueError in one line where there is none."""
 
 
 def main() -> None:
