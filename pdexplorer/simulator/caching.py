@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import partial
+from typing import Protocol
 
 from pdexplorer.simulator.cache import Blocks, HbmCache, PrefixIndex
 from pdexplorer.simulator.engine import Engine
@@ -13,15 +14,21 @@ from pdexplorer.simulator.tiers import TierPort, plan_fetch, start_fetch
 from pdexplorer.workload.requests import Requests
 
 
-def low_blocks(engine: Engine) -> int:
-    """Fewest KV blocks free on an engine since someone last asked."""
-    return engine.kv_low_blocks(engine.env.now)
+class KvMemory(Protocol):
+    """An instance whose KV memory keeps blocks."""
+
+    def kv_low_blocks(self) -> int:
+        """Fewest KV blocks that were free since it was last asked."""
+        ...
+
+    def charge(self, blocks: int) -> None:
+        """Take KV blocks, or give back a negative number of them."""
+        ...
 
 
 class PoolCaches:
-    """Of one pool. low_blocks: per instance the fewest KV blocks (of kv_block_tokens) that were free since it
-    was last asked. charge: per instance what takes KV blocks, or gives back a negative number of them. ports:
-    per instance the slower tiers it reads, fastest first.
+    """Of one pool, whose KV blocks have kv_block_tokens. ports: per instance the slower tiers it reads,
+    fastest first.
 
     An instance charges every sequence for all its blocks, less those that others who run there hold
     already, and gives all back as it leaves, less those that others hold still: the memory in use is that of
@@ -34,8 +41,7 @@ class PoolCaches:
         requests: Requests,
         options: CacheOptions,
         kv_block_tokens: int,
-        low_blocks: Sequence[Callable[[], int]],
-        charge: Sequence[Callable[[int], None]],
+        instances: Sequence[KvMemory],
         ports: Sequence[Sequence[tuple[str, TierPort]]],
         hits: Counter[str],
     ) -> None:
@@ -44,14 +50,14 @@ class PoolCaches:
         self.tokens = requests.block_tokens
         self.options = options
         self.index = PrefixIndex()
-        self.charge = charge
+        self.charge = [instance.charge for instance in instances]
         self.kv_block_tokens = kv_block_tokens
         self.ports = ports
         self.hits = hits  # blocks by where they were found
         share = kv_block_tokens / self.tokens if options.hbm else 0.0
         self.hbm = [
-            HbmCache(number, lambda low=low: low() * share, self.index)  # type: ignore[misc]
-            for number, low in enumerate(low_blocks)
+            HbmCache(number, lambda low=instance.kv_low_blocks: low() * share, self.index)  # type: ignore[misc]
+            for number, instance in enumerate(instances)
         ]
         self.holding: dict[int, tuple[int, int]] = {}  # request: instance, leading blocks it holds there
 

@@ -2,10 +2,9 @@
 
 from collections import deque
 from collections.abc import Callable
-from functools import partial
 
 from pdexplorer.simulator.backlog import Backlog, alone_s
-from pdexplorer.simulator.caching import PoolCaches, low_blocks, wire
+from pdexplorer.simulator.caching import PoolCaches, wire
 from pdexplorer.simulator.colocated import Colocated
 from pdexplorer.simulator.engine import Engine
 from pdexplorer.simulator.events import Call
@@ -45,8 +44,7 @@ class ManagedColocated(Colocated):
                 requests,
                 cache,
                 spec.block_tokens,
-                [partial(low_blocks, engine) for engine in self.engines],
-                [engine.charge for engine in self.engines],
+                self.engines,
                 [instance_ports(cache.host, cache.ssd, store, block_bytes) for _ in self.engines],
                 self.hits,
             )

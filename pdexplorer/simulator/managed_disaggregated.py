@@ -7,10 +7,9 @@ its record has no prefill instance.
 
 from collections import deque
 from collections.abc import Callable
-from functools import partial
 
 from pdexplorer.simulator.backlog import Backlog, alone_s
-from pdexplorer.simulator.caching import PoolCaches, low_blocks, wire, wire_prefill
+from pdexplorer.simulator.caching import PoolCaches, wire, wire_prefill
 from pdexplorer.simulator.disaggregated import Disaggregated
 from pdexplorer.simulator.engine import Engine
 from pdexplorer.simulator.events import Call
@@ -62,16 +61,12 @@ class ManagedDisaggregated(Disaggregated):
             cache, block_bytes = options.cache, kv_token_bytes * requests.block_tokens
             store = None if cache.store is None else TierPort(cache.store, block_bytes)
             ports = [instance_ports(cache.host, cache.ssd, store, block_bytes) for _ in self.prefills]
-            low = [instance.kv_low_blocks for instance in self.prefills]
-            charge = [instance.charge for instance in self.prefills]
             self.prefill_caches = PoolCaches(
-                requests, cache, prefill.block_tokens, low, charge, ports, self.hits
+                requests, cache, prefill.block_tokens, self.prefills, ports, self.hits
             )
             ports = [instance_ports(None, None, store, block_bytes) for _ in self.engines]
-            low = [partial(low_blocks, engine) for engine in self.engines]
-            charge = [engine.charge for engine in self.engines]
             self.decode_caches = PoolCaches(
-                requests, cache, decode.block_tokens, low, charge, ports, self.hits
+                requests, cache, decode.block_tokens, self.engines, ports, self.hits
             )
             for instance in self.prefills:
                 wire_prefill(instance, self.prefill_caches)

@@ -139,10 +139,10 @@ class Residents:
             held += self._taken(now_s)
         return held
 
-    def kv_low_blocks(self, now_s: float) -> int:
+    def kv_low_blocks(self) -> int:
         """Fewest blocks free since the last call."""
         kv = self.kv
-        free = kv.blocks - self.kv_blocks_held(now_s)
+        free = kv.blocks - self.kv_blocks_held(self.env._now)
         low = min(kv.low, free)
         kv.low = free
         return low

@@ -63,7 +63,7 @@ class StepEngine:
         self.free -= blocks
         self.low = min(self.low, self.free)
 
-    def kv_low_blocks(self, now_s):
+    def kv_low_blocks(self):
         low, self.low = self.low, self.free
         return low
 
