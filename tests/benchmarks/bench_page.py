@@ -1,8 +1,8 @@
 """Prints the page's script time: `python -m tests.benchmarks.bench_page`. Nothing is asserted.
 
 The page runs as Streamlit's AppTest runs it, in this process; the time is `main()` alone, so neither
-AppTest's own work nor the browser's is in it. The processor time of the process that works out maps is
-counted apart; the wall time waits for it, at the end, when everything but the map is on the page.
+AppTest's own work nor the browser's is in it. The processor time of the processes that work out answers and
+maps is counted apart, the whole of a first run's start in it; the wall time waits for both.
 """
 
 import os
@@ -33,7 +33,7 @@ def main() -> None:
     page.run()
     assert not page.exception, page.exception
     print(f"load average {os.getloadavg()[0]:.2f}")
-    _print("first run", [(*page.session_state["took"], _maps_cpu_s())])
+    _print("first run", [(*page.session_state["took"], _beside_cpu_s())])
     _print("rerun, cached (target 60 ms)", [_again(page) for _ in range(TRIES)])
     inputs = page.number_input(key="in.workload.input_tokens")
     _print(
@@ -48,24 +48,24 @@ def main() -> None:
 
 
 def _again(page: AppTest, widget=None, value=None) -> tuple[float, float, float]:
-    before = _maps_cpu_s()
+    before = _beside_cpu_s()
     if widget is not None:
         page.number_input(key=widget.key).set_value(value)
     page.run()
     assert not page.exception
-    return *page.session_state["took"], _maps_cpu_s() - before
+    return *page.session_state["took"], _beside_cpu_s() - before
 
 
-def _maps_cpu_s() -> float:
+def _beside_cpu_s() -> float:
     return sum(cpu_of(process) for process in tree(os.getpid())[1:])
 
 
 def _print(what: str, took: list[tuple[float, float, float]]) -> None:
-    wall, cpu, maps = (sorted(values) for values in zip(*took, strict=True))
+    wall, cpu, beside = (sorted(values) for values in zip(*took, strict=True))
     print(
         f"{what:<45} wall median {statistics.median(wall) * 1e3:7.1f} ms, best {wall[0] * 1e3:7.1f} ms; "
         f"CPU median {statistics.median(cpu) * 1e3:7.1f} ms, best {cpu[0] * 1e3:7.1f} ms; "
-        f"the map's process {statistics.fmean(maps) * 1e3:4.0f} ms"
+        f"processes beside it {statistics.fmean(beside) * 1e3:4.0f} ms"
     )
 
 

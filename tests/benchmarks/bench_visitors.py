@@ -11,8 +11,10 @@ import random
 import statistics
 import sys
 import time
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
-from tests.benchmarks.page_browser import first_load_s, key_presses_s, opened
+from tests.benchmarks.page_browser import EMPTY, first_load_s, key_presses_s, opened
 from tests.benchmarks.page_server import Server, cpu_of, served, tree
 from tests.benchmarks.page_visitor import Seen, Visitor, visit
 
@@ -36,11 +38,18 @@ def main() -> None:
 
 def _loads() -> None:
     """The very first visit after the server's start, then visits by others, each with an empty browser."""
+    with TemporaryDirectory() as folder, opened() as browser:
+        script = Path(folder) / "empty.py"
+        script.write_text(EMPTY)
+        with served(str(script)) as server:
+            first_load_s(browser, server.address, charts=0)
+            empty = statistics.median(first_load_s(browser, server.address, charts=0)[0] for _ in PRESETS)
     with served() as server, opened() as browser:
         first = first_load_s(browser, server.address)
         later = [first_load_s(browser, f"{server.address}?preset={name}") for name in PRESETS]
         again = [first_load_s(browser, f"{server.address}?preset={name}") for name in PRESETS]
     print(f"load average {os.getloadavg()[0]:.2f}; server answered {server.ready_s:.1f} s after its start")
+    print(f"an empty page of Streamlit's      {empty:.2f} s (median of {len(PRESETS)})")
     print(f"first visit ever (target 3 s)    verdict {first[0]:.2f} s, charts drawn {first[1]:.2f} s")
     for what, found in (("first visit, new question", later), ("first visit, known question", again)):
         verdict, drawn = (statistics.median(values) for values in zip(*found, strict=True))
@@ -51,21 +60,28 @@ def _keys() -> None:
     with served() as server, opened() as browser:
         first_load_s(browser, server.address)
         before, own = server.cpu_s(), cpu_of(os.getpid())
-        took = sorted(key_presses_s(browser, f"{server.address}?preset=rag_h100", PRESSES))
+        presses = key_presses_s(browser, f"{server.address}?preset=rag_h100", PRESSES)
         server_s = server.cpu_s() - before
         browser_s = sum(cpu_of(p) for p in tree(os.getpid()) if p not in tree(server.process)) - own
-    print(f"load average {os.getloadavg()[0]:.2f}")
     print(
-        f"key press to new verdict         P50 {statistics.median(took) * 1e3:.0f} ms (target 500), best "
-        f"{took[0] * 1e3:.0f}, worst {took[-1] * 1e3:.0f}, {len(took)} presses; CPU of server "
-        f"{server_s:.1f} s, of browser and driver {browser_s:.1f} s"
+        f"load average {os.getloadavg()[0]:.2f}; {len(presses)} presses; CPU of server {server_s:.1f} s, "
+        f"of browser and driver {browser_s:.1f} s"
     )
+    for what, values in zip(
+        ("new verdict (target 500)", "whole page with map"), zip(*presses, strict=True), strict=True
+    ):
+        took = sorted(value * 1e3 for value in values)
+        print(
+            f"key press to {what:<25} P50 {statistics.median(took):.0f} ms, best {took[0]:.0f}, "
+            f"worst {took[-1]:.0f}"
+        )
 
 
 async def _visitors(server: Server) -> None:
     visitors = [await visit(server.port, {"preset": PRESETS[i % len(PRESETS)]}) for i in range(VISITORS)]
     opened_first = [await visitor.open() for visitor in visitors]
-    cpu, own, started = server.cpu_s(), time.process_time(), time.perf_counter()
+    cpu, page_cpu, own = server.cpu_s(), server.page_cpu_s(), time.process_time()
+    started = time.perf_counter()
     most = server.rss_mib()
     seen: list[Seen] = []
 
@@ -85,12 +101,14 @@ async def _visitors(server: Server) -> None:
         most = max(most, server.rss_mib())
     await asyncio.gather(*tasks)
     took, cpu = time.perf_counter() - started, server.cpu_s() - cpu
+    page_cpu = server.page_cpu_s() - page_cpu
     own = time.process_time() - own
     errors = [error for answer in (*opened_first, *seen) for error in answer.errors]
     print(f"load average {os.getloadavg()[0]:.2f}")
     print(
         f"{VISITORS} visitors, a change every {EVERY_S:g} s for {took:.0f} s: {len(seen)} changes, "
-        f"{len(errors)} errors; server {cpu / took:.2f} cores, {cpu / len(seen) * 1e3:.0f} ms a change; "
+        f"{len(errors)} errors; server {cpu / took:.2f} cores, {cpu / len(seen) * 1e3:.0f} ms a change "
+        f"({page_cpu / len(seen) * 1e3:.0f} of it the page's own process); "
         f"visitors' own {own / took:.2f} cores; most memory {most:.0f} MiB (target 600)"
     )
     for what, values in (

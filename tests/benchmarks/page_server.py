@@ -11,6 +11,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from pdexplorer.ui.launch import flags
+
 ROOT = Path(__file__).parents[2]
 _TICK_S = 1.0 / os.sysconf("SC_CLK_TCK")
 
@@ -32,18 +34,24 @@ class Server:
         """Processor seconds so far, workers that have ended included."""
         return sum(cpu_of(process) for process in tree(self.process))
 
+    def page_cpu_s(self) -> float:
+        """Those of the page's own process."""
+        return cpu_of(self.process)
+
     def rss_mib(self) -> float:
         """Resident memory of the server and its workers in MiB, shared pages counted in each."""
         return sum(rss_mib_of(process) for process in tree(self.process))
 
 
 @contextmanager
-def served() -> Iterator[Server]:
-    """A fresh server, as `pdexplorer app` starts it, ended afterwards."""
+def served(script: str = "") -> Iterator[Server]:
+    """A fresh server, as `pdexplorer app` starts it, ended afterwards; script: of that page instead."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     command = [sys.executable, "-m", "pdexplorer", "app", "--port", str(port)]
+    if script:
+        command = [sys.executable, "-m", "streamlit", "run", script, *flags(), "--server.port", str(port)]
     started = time.perf_counter()
     server = subprocess.Popen(
         command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
