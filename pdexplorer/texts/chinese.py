@@ -180,6 +180,7 @@ CHINESE: Mapping[str, str] = {
     "pick.use": "用这个点",
     "pick.picked": "选中：{point}",
     "pick.list": "点列表",
+    "pick.rows": "行列表",
     "pick.close": "收起列表",
     "pick.choose": "要采用的点",
     "pick.none_yet": "选择要采用的点",

@@ -188,6 +188,7 @@ ENGLISH: Mapping[str, str] = {
     "pick.use": "Use this point",
     "pick.picked": "Picked: {point}",
     "pick.list": "List of points",
+    "pick.rows": "List of rows",
     "pick.close": "Close the list",
     "pick.choose": "Point to take over",
     "pick.none_yet": "Choose a point to take over",

@@ -106,8 +106,8 @@ ENGLISH_TABS: Mapping[str, str] = {
     "share.scenario": "Scenario (JSON)",
     "share.answer_csv": "Answer (CSV)",
     "share.csv": "Candidates (CSV)",
-    "share.svg": "{view} (SVG)",
-    "share.png": "{view} (PNG)",
+    "share.svg": "Chart: {view} (SVG)",
+    "share.png": "Chart: {view} (PNG)",
     "compare.about": "Pin what is on the page as A, change the inputs, and read both side by side. The pin "
     "is part of the link.",
     "compare.pin": "Pin this as A",
@@ -184,6 +184,7 @@ ENGLISH_TABS: Mapping[str, str] = {
     "method.rows": "Rows",
     "method.median": "Median error",
     "method.p90": "P90 error",
+    "method.unanswered": "no answer",
     "method.measured": "Measured (ms)",
     "method.predicted": "Predicted (ms)",
     "method.left_out": "Not modelled",

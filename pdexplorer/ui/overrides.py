@@ -23,6 +23,7 @@ FIGURE_UNITS: Mapping[str, str] = {
     "_usd_per_hour": "USD/h",
     "_usd": "USD",
     "_gb": "GB",
+    "_mib": "MiB",
     "_w": "W",
     "_us": "µs",
     "_ms": "ms",

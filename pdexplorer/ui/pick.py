@@ -47,14 +47,16 @@ def pick(
     clicked: Point | None,
     scenario: Scenario,
     use: str = "pick.use",
+    listed: str = "pick.list",
 ) -> None:
     """A button that opens the list of points, which are asked for only then, and what was chosen or clicked
-    with its button. place: the chart's or table's key. use: id of the button's text.
+    with its button. place: the chart's or table's key. use, listed: ids of the
+    buttons' texts.
     """
     with st.container(horizontal=True, key=f"offer.{place}", vertical_alignment="center", gap="small"):
         opened = bool(st.session_state.get(_opened(place)))
         st.button(
-            text("pick.close" if opened else "pick.list"), key=f"list.{place}", type="tertiary",
+            text("pick.close" if opened else listed), key=f"list.{place}", type="tertiary",
             icon=":material/format_list_bulleted:", on_click=_toggle, args=(place, not opened),
         )  # fmt: skip
         chosen = _chosen(place, points()) if opened else None

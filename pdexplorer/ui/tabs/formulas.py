@@ -53,8 +53,9 @@ def _all(answer: Answered) -> Iterator[tuple[str, str, str]]:
         (answer.scenario.prefill.accelerator, answer.scenario.decode.accelerator)
     ):
         if identifier in answer.catalog.accelerators:
-            price = price_of(answer.catalog.accelerators[identifier], answer.scenario.money)
-            yield "price", "USD/h", said(price.text.replace("$", "USD "))
+            device = answer.catalog.accelerators[identifier]
+            words = said(price_of(device, answer.scenario.money).text.replace("$", "USD "))
+            yield "price", "USD/h", words.replace(identifier, device.name)
 
 
 def _transfer(answer: Answered, fleet: Any, e: Any) -> Iterator[tuple[str, str, str]]:

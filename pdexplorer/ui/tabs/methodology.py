@@ -7,7 +7,7 @@ import streamlit as st
 
 from pdexplorer.charts.accuracy import COLUMNS, accuracy_frame, accuracy_scatter
 from pdexplorer.charts.template import to_template
-from pdexplorer.evidence.methodology import load_accuracy, methodology_rows
+from pdexplorer.evidence.methodology import StoredError, load_accuracy, methodology_rows
 from pdexplorer.texts.formats import percent
 from pdexplorer.ui.answer import Answered
 from pdexplorer.ui.chart import chart
@@ -45,8 +45,8 @@ def _accuracy() -> None:
                 text("method.quantity"): choice_text("method", error.quantity),
                 text("method.held_out"): error.held_out,
                 text("method.rows"): error.rows,
-                text("method.median"): percent(error.median),
-                text("method.p90"): percent(error.p90),
+                text("method.median"): _error(error, error.median),
+                text("method.p90"): _error(error, error.p90),
             }
             for error in stored.errors
         ],
@@ -68,6 +68,11 @@ def _accuracy() -> None:
         alt=text("method.accuracy_alt", count=len(points)),
         key="chart.accuracy",
     )
+
+
+def _error(error: StoredError, fraction: float) -> str:
+    """Rows without an answer count as wholly wrong; where none has one, that is all there is to say."""
+    return percent(fraction) if error.answered else text("method.unanswered")
 
 
 @st.cache_resource(max_entries=4, show_spinner=False)

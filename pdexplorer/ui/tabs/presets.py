@@ -6,6 +6,7 @@ from typing import Any
 import streamlit as st
 
 from pdexplorer.scenario.presets import Presets
+from pdexplorer.texts.formats import ratio_text
 from pdexplorer.texts.verdict_words import title
 from pdexplorer.ui.answer import Answered
 from pdexplorer.ui.pick import Point
@@ -30,13 +31,17 @@ def gallery_rows(presets: Presets, found: Sequence[Judged]) -> list[Mapping[str,
     """One row a preset, in their order: title, verdict, the ratio that decided."""
     columns = [text(f"presets.column_{name}") for name in ("title", "verdict", "ratio")]
     return [
-        dict(zip(columns, (preset_texts(preset)[0], _verdict(judged), judged.ratio), strict=True))
+        dict(zip(columns, (preset_texts(preset)[0], _verdict(judged), _ratio(judged)), strict=True))
         for preset, judged in zip(presets.values(), found, strict=True)
     ]
 
 
 def _verdict(judged: Judged) -> str:
     return said(judged.problem) if judged.answer is None else title(texts(), judged.answer)
+
+
+def _ratio(judged: Judged) -> str:
+    return "–" if judged.ratio is None else ratio_text(judged.ratio)
 
 
 def _save(answer: Answered) -> None:

@@ -39,7 +39,8 @@ def answer_cells(line: str, names: Mapping[str, str]) -> Mapping[str, str]:
     first, _, source = rest.partition(", ")
     kind = first.partition(" ")[0]
     if item == "price":
-        kind, source = "", said(rest.replace("$", "USD "))
+        words = said(rest.replace("$", "USD "))
+        kind, source = "", re.sub(r"^\w+", lambda word: names.get(word[0], word[0]), words)
     elif choice_text("source", kind) == kind and language() == "zh":
         kind, source = "", rest
     elif kind == "github":

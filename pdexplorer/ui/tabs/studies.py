@@ -83,7 +83,7 @@ def pick_table(
     """A table whose rows can be taken: points, one a row. The selected row's place; None where none is."""
     table(rows, on_select="rerun", selection_mode="single-row", key=key, **more)
     at = picked_row(key, len(points))
-    pick(key, lambda: points, None if at is None else points[at], scenario, use)
+    pick(key, lambda: points, None if at is None else points[at], scenario, use, "pick.rows")
     return at
 
 
