@@ -49,7 +49,7 @@ MAP_PLACES[class*="st-key-ask-"] {padding: .35rem .9rem;}
 /* Flips and the map come after the verdict. Until then those of the question before hold their places: the
    flips unseen, since they would be read with the new verdict, the map faded. */
 .st-key-verdict:has([data-stale="false"]) .st-key-flips [data-stale="true"] {
-  opacity: 0; transition: opacity 0s .1s;
+  opacity: 0; transition: opacity 0s .05s;
 }
 [data-testid="stMainBlockContainer"]:has(.st-key-verdict [data-stale="false"])
   [class*="st-key-map-"] [data-stale="true"] {opacity: .25; transition: opacity 0s .1s;}
