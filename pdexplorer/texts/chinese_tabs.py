@@ -54,6 +54,7 @@ CHINESE_TABS: Mapping[str, str] = {
     "column.kind": "类别",
     "column.source": "来源",
     "work.left": "约剩 {seconds} s。",
+    "work.cancelled": "已取消，未算完。",
     "work.cancel": "取消",
     "simulation.goodput_per_s": "有效吞吐 (req/s)",
     "simulation.attainment_fraction": "SLO 达标率",

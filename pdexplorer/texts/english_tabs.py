@@ -57,6 +57,7 @@ ENGLISH_TABS: Mapping[str, str] = {
     "column.kind": "Kind",
     "column.source": "Source",
     "work.left": "About {seconds} s left.",
+    "work.cancelled": "Cancelled before it was done.",
     "work.cancel": "Cancel",
     "simulation.goodput_per_s": "Goodput (req/s)",
     "simulation.attainment_fraction": "SLO attainment",

@@ -290,6 +290,18 @@ def test_a_long_study_is_worked_out_beside_the_page(tab, frames):
     assert len(page.dataframe) == frames
 
 
+def test_a_cancelled_study_starts_again_only_when_asked():
+    page = visit(view="hybrid", preset="short_chat_h100")
+    page.button(key="work.cancel").click().run()
+    page.run()
+    assert any("Cancelled" in caption.value for caption in page.caption)
+    assert not page.dataframe
+    page.button(key="work.again.hybrid").click().run()
+    assert not page.exception
+    assert page.button(key="work.cancel")
+    page.button(key="work.cancel").click().run()
+
+
 @pytest.mark.parametrize("preset", ["ascend_910b", "offline_labelling", "rdma_fallback", "local_7b_4bit"])
 @pytest.mark.parametrize("tab", ["load", "latency", "sensitivity", "payback", "share"])
 def test_tabs_hold_for_presets_where_a_side_cannot_or_nothing_is_asked(tab, preset):

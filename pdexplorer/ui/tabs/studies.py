@@ -24,6 +24,10 @@ from pdexplorer.ui.work.tab_study import TabStudy
 def long_study(name: str, scenario_json: str = "") -> Any:
     """A long study's result; None while it is worked out or where it cannot be, which is then said."""
     wanted = Study(name, scenario_json)
+    if board().cancelled(wanted):
+        st.caption(text("work.cancelled"))
+        if not st.button(text("work.start"), key=f"work.again.{name}"):
+            return None
     job = board().find(wanted) or board().start(wanted)
     if not job.finished:
         watch(job, text("work.running"))

@@ -69,6 +69,12 @@ class Board:
             job = self._jobs.get((wanted, MODEL_VERSION))
         return None if job is None or job.cancelled else job
 
+    def cancelled(self, wanted: Task) -> bool:
+        """Whether somebody ended that run and nobody has asked for it since."""
+        with self._lock:
+            job = self._jobs.get((wanted, MODEL_VERSION))
+        return job is not None and job.cancelled
+
     def start(self, wanted: Task, data: Any = None) -> Job:
         """Starts the run unless it is there already."""
         known = self.find(wanted)
