@@ -1,5 +1,6 @@
 import json
 import time
+from dataclasses import replace
 
 import pytest
 
@@ -30,6 +31,18 @@ def test_progress_counts_up_and_the_same_seed_gives_the_same_numbers(result):
     assert told[0] < 0.1
     assert 0.9 < told[-1] <= 1.0
     assert again.fleets["colocated"].ttft_s == pytest.approx(result.fleets["colocated"].ttft_s)
+
+
+def test_a_run_that_would_take_too_long_is_one_line_before_anything_runs():
+    scenario = load_presets()["rag_h100"].scenario
+    workload = scenario.workload.model_copy(update={"rate_per_s": 1e6})
+    wanted = replace(
+        WANTED, scenario_json=scenario.model_copy(update={"workload": workload}).model_dump_json()
+    )
+    told = []
+    with pytest.raises(ValueError, match=r"^workload\.rate_per_s = 1,000,000: [^\n]+ requests/s$"):
+        run_replay(wanted, None, told.append)
+    assert told == []
 
 
 def test_a_run_is_started_once_and_kept():
