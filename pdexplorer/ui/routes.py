@@ -8,6 +8,8 @@ import asyncio
 import re
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING
 
 import streamlit as st
 from starlette.concurrency import run_in_threadpool
@@ -16,8 +18,10 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
 from pdexplorer.export.links import LOCAL_ADDRESS
-from pdexplorer.export.live import LiveAnswers, LiveFile
 from pdexplorer.scenario.presets import Preset, load_presets
+
+if TYPE_CHECKING:
+    from pdexplorer.export.live import LiveAnswers, LiveFile
 
 _API = "/api/v1/evaluate"
 _AT_ONCE = 4  # most of them wait for the one that draws
@@ -30,7 +34,7 @@ _HEADERS: Mapping[str, str] = {
     "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; img-src 'self'",
 }
 
-Answer = Callable[[str, Mapping[str, Preset], str], LiveFile]
+Answer = Callable[[str, Mapping[str, Preset], str], "LiveFile"]
 
 
 @dataclass(frozen=True)
@@ -39,7 +43,7 @@ class _Served:
 
     path: str
     media_type: str
-    answer: Answer
+    answer: "Callable[[LiveAnswers], Answer]"
     shared: bool
 
 
@@ -56,27 +60,36 @@ def routes(base_path: str | None = None) -> list[Route]:
     says, read when the server starts."""
     if base_path is None:
         base_path = str(st.get_option("server.baseUrlPath") or "")
-    live = LiveAnswers()
     turns = _Turns(asyncio.Semaphore(_MOST_WAITING), asyncio.Semaphore(_AT_ONCE))
     start = f"/{base_path.strip('/')}".rstrip("/")
+
+    @cache
+    def live() -> "LiveAnswers":
+        # With the first question: the server answers in half the time without what these import.
+        from pdexplorer.export.live import LiveAnswers
+
+        return LiveAnswers()
+
     served = (
-        _Served(_API, "application/json", live.evaluate, True),
-        _Served("/chart.svg", "image/svg+xml", live.svg, True),
-        _Served("/chart.png", "image/png", live.png, True),
-        _Served("/memo.md", "text/markdown", live.memo, False),
-        _Served("/page.html", "text/html", live.page, False),
+        _Served(_API, "application/json", lambda live: live.evaluate, True),
+        _Served("/chart.svg", "image/svg+xml", lambda live: live.svg, True),
+        _Served("/chart.png", "image/png", lambda live: live.png, True),
+        _Served("/memo.md", "text/markdown", lambda live: live.memo, False),
+        _Served("/page.html", "text/html", lambda live: live.page, False),
     )
     found = [
-        Route(start + one.path, _endpoint(one, start, turns), methods=["GET"], name=one.path)
+        Route(start + one.path, _endpoint(one, start, turns, live), methods=["GET"], name=one.path)
         for one in served
     ]
     # Anything else would be answered with the page, which a program takes for a success.
     return [*found, Route(f"{start}/api/{{rest:path}}", _no_such_address, name="no such address")]
 
 
-def _endpoint(served: _Served, start: str, turns: _Turns) -> Callable[[Request], Awaitable[Response]]:
-    def work(query: str, root: str) -> LiveFile:
-        return served.answer(query, load_presets(), root)
+def _endpoint(
+    served: _Served, start: str, turns: _Turns, live: "Callable[[], LiveAnswers]"
+) -> Callable[[Request], Awaitable[Response]]:
+    def work(query: str, root: str) -> "LiveFile":
+        return served.answer(live())(query, load_presets(), root)
 
     async def endpoint(request: Request) -> Response:
         if turns.waiting.locked():

@@ -23,17 +23,18 @@ async def warmed(app: Any) -> AsyncIterator[None]:
 
 
 def warm() -> None:
-    """Imports the page, starts the processes beside it, has them answer the question of a bare visit and
-    builds the first screen's charts. Streamlit is told not to warn that nobody is looking.
+    """Starts the processes beside the page and has them answer the question of a bare visit, while it imports
+    the page. Streamlit is told not to warn that nobody is looking.
     """
     logging.getLogger("streamlit.runtime.scriptrunner_utils.script_run_context").setLevel(logging.ERROR)
     # Imported here: it is these imports that take the time.
     from pdexplorer.scenario.link import parse_query
     from pdexplorer.ui import compute
-    from pdexplorer.ui.page import main  # noqa: F401  the script itself, with all its tabs
 
     scenario = parse_query({}, compute.presets()).scenario
     with compute.asked(scenario, with_map=True) as under_way:
+        from pdexplorer.ui.page import main  # noqa: F401  the script itself, with all its tabs
+
         under_way.flips.result()
     # What is there by now stays: looked through again, it would be 0.1 s in which nobody's page moves.
     gc.freeze()

@@ -1,5 +1,4 @@
 import threading
-import time
 from contextlib import ExitStack
 
 import numpy as np
@@ -82,23 +81,12 @@ def test_an_answer_whose_process_is_ended_is_worked_out_by_another(after_first):
 
 
 def test_two_questions_at_once_are_answered_by_two_processes():
-    crew, seen = Crew(2, kept=4), []
-
-    def look(question):
-        with crew.asked(question) as work:
-            work.last.result(60)
-
-    threads = [threading.Thread(target=look, args=(question,)) for question in (JUDGE, MAP)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(60)
-    barrier = threading.Barrier(2)
+    crew, both = Crew(2, kept=4), threading.Barrier(2)
+    with crew.asked(JUDGE) as one, crew.asked(MAP) as other:
+        one.last.result(60), other.last.result(60)
 
     def process(_):
-        barrier.wait(10)
-        time.sleep(0.01)
+        both.wait(10)
         return crew._own.process.pid
 
-    seen = list(crew._queue.map(process, range(2)))
-    assert len(set(seen)) == 2
+    assert len(set(crew._queue.map(process, range(2)))) == 2
