@@ -99,7 +99,8 @@ def accuracy_sentence() -> str:
 
 def parameter_counts() -> dict[str, int]:
     """Fitted numbers the shipped predictions rest on: from kernel times and from serving runs."""
-    serving = load_serving_ratios().count + len(load_serving_waits()["request_s"]) + 1
+    waits = load_serving_waits()
+    serving = load_serving_ratios().count + len(waits["request_s"]) + len(waits["compile_s"]) + 1
     return {"kernels": fitted_count(fitted_document()), "serving": serving}
 
 

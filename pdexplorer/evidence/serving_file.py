@@ -8,7 +8,8 @@ from pdexplorer.physics.serving import NUMBERS
 _HEADER = """\
 # What serving adds to kernel times, fitted to measured closed-loop runs; see physics/serving.py.
 # Written by pdexplorer.evidence.serving_file; refit instead of editing.
-# Ratios are serving time over table time of a group of kernels; "hopper fp8" is a family and a format.
+# Ratios are serving time over table time of a group of kernels; those of a class of models multiply them,
+# "hopper fp8" is a family and a format, "vllm dense" an engine and a class.
 # Errors are |predicted / measured - 1| of TPOT on the runs fitted to, spread_fraction their root mean square.
 """
 
@@ -20,11 +21,14 @@ def serving_toml(numbers: ServingNumbers) -> str:
     record = ("kind", "source", "points", "median_error_fraction", "p90_error_fraction", "spread_fraction")
     rest = {name: getattr(ratios, name) for name in ("young", *record)}
     waits = {"kind": ratios.kind, "source": ratios.source, "draft_acceptance": numbers.draft_acceptance}
-    sections = {
+    sections: dict[str, Mapping[str, object]] = {
         "kernels": {**table, **rest},
+        **{f"by_class.{name}": factors for name, factors in ratios.by_class.items()},
         "compute_by_format": ratios.compute_by_format,
+        "overhead": ratios.overhead,
         "waits": waits,
         "waits.request_s": numbers.request_s,
+        "waits.compile_s": numbers.compile_s,
     }
     return _HEADER + "".join(_section(name, values) for name, values in sections.items())
 

@@ -12,11 +12,13 @@ from pdexplorer.evidence.serving_setup import (
     SETUPS,
     TIGHT_MEMORY_FRACTION,
     chunk_tokens,
+    compiles,
     rounds,
     runs_eagerly,
+    slots,
     young,
 )
-from pdexplorer.evidence.serving_waits import drafted_ratio, request_key, wait_ms
+from pdexplorer.evidence.serving_waits import drafted_ratio, request_keys, wait_ms
 from pdexplorer.infeasible import Infeasible
 from pdexplorer.physics.fleet import ColocatedFleet, DisaggregatedFleet
 from pdexplorer.physics.instance import Instance, Parallelism, build_instance
@@ -44,17 +46,19 @@ _LINK_BYTE_PER_S = 50e9
 @dataclass(frozen=True, slots=True)
 class ServingNumbers:
     """Everything fitted to serving runs. ratios: of kernels; request_s: what a request costs besides
-    steps, by `request_key`; draft_acceptance: share of drafted tokens that hold.
+    steps, by `request_keys`; draft_acceptance: share of drafted tokens that hold; compile_s: what a first
+    wave waits for kernels, by format of weights.
     """
 
     ratios: ServingRatios
     request_s: Mapping[str, float]
     draft_acceptance: float
+    compile_s: Mapping[str, float]
 
     @property
     def count(self) -> int:
         """How many numbers they are."""
-        return self.ratios.count + len(self.request_s) + 1
+        return self.ratios.count + len(self.request_s) + 1 + len(self.compile_s)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +73,9 @@ class Served:
 def shipped_numbers() -> ServingNumbers:
     """The numbers of the catalogue."""
     waits = load_serving_waits()
-    return ServingNumbers(load_serving_ratios(), waits["request_s"], waits["draft_acceptance"])
+    return ServingNumbers(
+        load_serving_ratios(), waits["request_s"], waits["draft_acceptance"], waits["compile_s"]
+    )
 
 
 def predict_serving(
@@ -88,7 +94,11 @@ def with_waits(point: ServingPoint, raw: Served, catalog: Catalog, numbers: Serv
     """
     if raw.ttft_ms is None or raw.tpot_ms is None:
         return raw
-    request = 1e3 * numbers.request_s.get(request_key(point, catalog), _usual_s(numbers))
+    request = 1e3 * next(
+        numbers.request_s[key] for key in request_keys(point, catalog) if key in numbers.request_s
+    )
+    if compiles(point):
+        request += 1e3 * numbers.compile_s.get(point.weight_format, 0.0) / rounds(point)
     if point.colocated is None:
         return Served(raw.ttft_ms + request, raw.tpot_ms, "")
     instance = pool_instance(point, point.colocated, catalog, numbers.ratios)
@@ -97,11 +107,6 @@ def with_waits(point: ServingPoint, raw: Served, catalog: Catalog, numbers: Serv
     step_ms = raw.tpot_ms * longer
     wait = wait_ms(point, catalog, instance, step_ms)
     return Served(raw.ttft_ms + request + wait, step_ms / tokens, "")
-
-
-def _usual_s(numbers: ServingNumbers) -> float:
-    values = list(numbers.request_s.values())
-    return float(np.exp(np.mean(np.log(values)))) if values else 0.0
 
 
 def replay_serving(points: Sequence[ServingPoint], catalog: Catalog, ratios: ServingRatios) -> list[Served]:
@@ -169,7 +174,7 @@ def _colocated(point: ServingPoint, pool: Pool, catalog: Catalog, ratios: Servin
         return Served(None, None, instance.text)
     share = max(round(point.concurrency / pool.instances), 1)
     budget = chunk_tokens(point) * pool.attention_dp
-    fleet = ColocatedFleet(instance, 1, budget, SETUPS[point.engine].chunking, share)
+    fleet = ColocatedFleet(instance, 1, budget, SETUPS[point.engine].chunking, slots(point))
     options = SimulationOptions(closed_loop_concurrency=share, samples=0)
     result = simulate_colocated(fleet, closed_loop_requests(point, share), options)
     return _means(point, result.records, share)
@@ -254,4 +259,5 @@ def _configuration(point: ServingPoint, catalog: Catalog) -> tuple[object, ...]:
         *(point.engine, point.accelerator, point.model, point.weight_format, point.kv_format),
         *(point.input_tokens, point.output_tokens, point.length_ratios, point.concurrency),
         *(point.colocated, point.prefill, point.decode, point.problem, young(point, catalog)),
+        *(point.own_sweep, chunk_tokens(point)),
     )

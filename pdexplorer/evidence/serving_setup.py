@@ -42,6 +42,9 @@ TIGHT_MEMORY_FRACTION = 0.97
 ROUNDS = 10
 """Requests a slot sends: num-prompts is ten times max-concurrency in the same scripts."""
 
+WARMED_UP_FROM = "2025-12-01"
+"""Since then the scripts pass num-warmups, twice the concurrency."""
+
 YOUNG_UNTIL = "2025-11-10"
 """The first public dump: mixtures of experts ran on kernels that later releases replaced."""
 
@@ -61,10 +64,33 @@ def chunk_tokens(point: ServingPoint) -> int:
     if point.engine == "vllm":
         return 8192
     if point.engine == "sglang":
-        return 32768 if point.weight_format == "fp8_block" else 16384
+        wide = point.weight_format == "fp8_block" or (point.weight_format == "bf16" and not point.own_sweep)
+        return 32768 if wide else 16384
     if point.weight_format == "mxfp4":
         return 20000
-    return 8192 if point.model.startswith("deepseek") else 16384
+    if point.own_sweep or point.colocated is None:
+        return 8192 if point.model.startswith("deepseek") else 16384
+    if not point.model.startswith("deepseek"):
+        # max_num_tokens is max-model-len: a prompt and its answer.
+        return point.input_tokens + min(point.output_tokens, 1024)
+    held = point.concurrency // point.colocated.attention_dp
+    if drafts(point):
+        return (drafts(point) + 1) * held + point.input_tokens + 64
+    return max(8192, point.concurrency + point.input_tokens + 64)
+
+
+def slots(point: ServingPoint) -> int:
+    """Requests one instance runs at once (max-running-requests, max_batch_size). The authors' sweep of
+    Llama-3.1-8B ran with one fewer than the load held in flight: assumed, since its TTFT holds the length of
+    a whole request over the number in flight.
+    """
+    assert point.colocated is not None
+    each = max(round(point.concurrency / point.colocated.instances), 1)
+    if point.own_sweep and point.engine == "trtllm" and point.model == "llama_3_1_8b":
+        return max(each - 1, 1)
+    if point.engine == "sglang" and not point.own_sweep:
+        return min(each, 512 if point.input_tokens == point.output_tokens else 256)
+    return each
 
 
 def rounds(point: ServingPoint) -> int:
@@ -72,6 +98,14 @@ def rounds(point: ServingPoint) -> int:
     at any concurrency.
     """
     return 1 if point.own_sweep and point.engine == "sglang" else ROUNDS
+
+
+def compiles(point: ServingPoint) -> bool:
+    """Whether a first wave met kernels not yet compiled: clients did not warm up then, and SGLang builds the
+    kernels of a full chunk when the first one comes.
+    """
+    cold = point.engine == "sglang" and not point.own_sweep and "" < measured_on(point) < WARMED_UP_FROM
+    return cold and point.concurrency * point.input_tokens * point.length_ratios[1] > chunk_tokens(point)
 
 
 def young(point: ServingPoint, catalog: Catalog) -> bool:
@@ -151,6 +185,4 @@ def named_outlier(point: ServingPoint) -> str:
         return "TPOT five times that of one request as soon as two are in flight, falling again later"
     if own_sweep and point.engine == "trtllm" and point.model.startswith("deepseek"):
         return "TPOT of 85 to 92 ms whatever the batch, three times that of the same configuration elsewhere"
-    if point.engine == "sglang" and "measured=2025-11-10" in point.raw["silicon_data_source"]:
-        return "TTFT ten times that of the same configuration in later runs, at the same TPOT"
     return ""

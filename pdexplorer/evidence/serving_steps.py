@@ -14,31 +14,53 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pdexplorer.catalog.catalog import Catalog
+from pdexplorer.evidence.serving_plans import plan_shape, stack_plans
 from pdexplorer.evidence.serving_points import ServingPoint
 from pdexplorer.evidence.serving_predict import Served, pool_instance
-from pdexplorer.evidence.serving_setup import SETUPS, chunk_tokens, drafts, named_outlier, rounds, young
-from pdexplorer.evidence.serving_waits import company, request_key, verify_added_s, waited_steps
+from pdexplorer.evidence.serving_setup import (
+    SETUPS,
+    chunk_tokens,
+    compiles,
+    drafts,
+    named_outlier,
+    rounds,
+    runs_eagerly,
+    slots,
+    young,
+)
+from pdexplorer.evidence.serving_waits import OWN_SWEEP, company, request_keys, verify_added_s, waited_steps
 from pdexplorer.infeasible import Infeasible
-from pdexplorer.physics.plan import ReducePlan, StepPlan
-from pdexplorer.physics.serving import KernelRatios, ServingRatios, format_key, scale_plan
+from pdexplorer.physics.plan import StepPlan
+from pdexplorer.physics.scaled_plan import scale_plan
+from pdexplorer.physics.serving import (
+    KernelRatios,
+    ServingRatios,
+    format_key,
+    model_class,
+    peak_ratios,
+)
 from pdexplorer.physics.step import equal_load, load_parts
 
 Floats = NDArray[np.float64]
 
+_OWN_PROMPTS = 1.3
+"""Prefills that a TTFT holds where the rest is waiting for a place: its own and a part of another."""
 _WALLED = 2.5
 """A replayed TTFT this many times what prefill alone explains waits for KV memory, not for prompts."""
 
 
 @dataclass(frozen=True, slots=True)
 class Runs:
-    """Colocated runs as arrays, in the order of `rows`, which index the points. keys: the request's cost;
-    formats: which compute ratio applies. use: neither outlier nor unmeasured; walled: waits for memory.
+    """Colocated runs as arrays, in the order of `rows`, which index the points. labels: of each run, what
+    numbers may differ by; cold_rounds: rounds of a run whose first wave meets kernels not compiled, else 0;
+    peaks: the least each ratio may be. use: neither outlier nor unmeasured; walled: waits for memory.
     """
 
     rows: NDArray[np.int64]
     groups: NDArray[np.str_]
-    keys: NDArray[np.str_]
-    formats: NDArray[np.str_]
+    labels: Mapping[str, NDArray[np.str_]]
+    cold_rounds: Floats
+    peaks: KernelRatios
     young: NDArray[np.bool_]
     use: NDArray[np.bool_]
     walled: NDArray[np.bool_]
@@ -52,8 +74,9 @@ class Runs:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Runs whose plans have the same shape, stacked. where: their places in Runs. tpot_scale and ttft_scale:
-    replay over closed form, both at neutral ratios; alone_ms: a prompt's prefill at neutral ratios.
+    """Runs whose plans have the same shape, stacked. where: their places in Runs. At neutral ratios: ttft_ms
+    and tpot_ms of the replay, step_ms and prompt_ms of the closed form, alone_ms a prompt's prefill. queued:
+    requests wait for the end of others.
     """
 
     where: NDArray[np.int64]
@@ -67,9 +90,12 @@ class Part:
     added_share: Floats
     drafts: Floats
     layers: Floats
-    tpot_scale: Floats
-    ttft_scale: Floats
+    ttft_ms: Floats
+    tpot_ms: Floats
+    step_ms: Floats
+    prompt_ms: Floats
     alone_ms: Floats
+    queued: NDArray[np.bool_]
 
 
 def group_of(point: ServingPoint) -> tuple[str, str]:
@@ -80,20 +106,23 @@ def group_of(point: ServingPoint) -> tuple[str, str]:
 
 
 def closed_form_ms(part: Part, ratios: KernelRatios) -> tuple[Floats, Floats, Floats]:
-    """Milliseconds of (a step and what interrupts it, TTFT without waits, a prompt alone) of each run."""
-    plan = scale_plan(part.plan, ratios)
+    """Milliseconds of (a step and what interrupts it, TTFT without waits, a prompt alone) of each run. What a
+    request waits for others to end moves with their steps, all else with prompts.
+    """
+    step, prompt = _unscaled_ms(part, scale_plan(part.plan, ratios), part.drafts)
+    slower, longer = step / part.step_ms, prompt / part.prompt_ms
+    own = np.where(part.queued, np.minimum(part.ttft_ms, _OWN_PROMPTS * part.alone_ms), part.ttft_ms)
+    ttft = own * longer + (part.ttft_ms - own) * slower
+    return part.tpot_ms * slower, ttft, part.alone_ms * longer
+
+
+def _unscaled_ms(part: Part, plan: StepPlan, drafts: Floats) -> tuple[Floats, Floats]:
+    """(a step and what interrupts it, a prompt's steps) before they are scaled to the replay."""
     decode, mixed = _steps_s(plan, part, part.along)
     added = mixed - np.where(part.prefill_first, 0.0, decode)
-    longer = np.where(
-        part.drafts > 0, verify_added_s(plan, part.batch, part.drafts, decode, part.layers), 0.0
-    )
-    step = 1e3 * (decode + longer + part.added_share * part.chunks * added) * part.tpot_scale
-    prompt = 1e3 * mixed * part.chunks
-    return step, prompt * part.ttft_scale, part.alone_ms * prompt / _neutral_prompt_ms(part)
-
-
-def _neutral_prompt_ms(part: Part) -> Floats:
-    return 1e3 * _steps_s(part.plan, part, part.along)[1] * part.chunks
+    longer = np.where(drafts > 0, verify_added_s(plan, part.batch, drafts, decode, part.layers), 0.0)
+    step = 1e3 * (decode + longer + part.added_share * part.chunks * added)
+    return step, 1e3 * mixed * part.chunks
 
 
 def _steps_s(plan: StepPlan, part: Part, along: Floats) -> tuple[Floats, Floats]:
@@ -117,7 +146,7 @@ def collect_runs(points: Sequence[ServingPoint], replays: Sequence[Served], cata
     ]
     own = [points[row] for row in rows]
     shapes: dict[tuple[object, ...], list[int]] = {}
-    plans: dict[tuple[object, ...], tuple[StepPlan, str]] = {}
+    plans: dict[tuple[object, ...], tuple[StepPlan, str, KernelRatios]] = {}
     of_run = []
     for place, point in enumerate(own):
         pool = point.colocated
@@ -126,10 +155,10 @@ def collect_runs(points: Sequence[ServingPoint], replays: Sequence[Served], cata
             assert pool is not None
             instance = pool_instance(point, pool, catalog, ServingRatios())
             assert not isinstance(instance, Infeasible)
-            plans[key] = instance.plan, format_key(instance)
-        plan, _ = plans[key]
+            plans[key] = instance.plan, format_key(instance), peak_ratios(instance.efficiency)
+        plan = plans[key][0]
         of_run.append(plans[key])
-        shapes.setdefault(_shape(plan), []).append(place)
+        shapes.setdefault(plan_shape(plan), []).append(place)
     served = [replays[row] for row in rows]
     parts = tuple(
         _part(np.array(places), [of_run[i][0] for i in places], own, served, catalog)
@@ -137,12 +166,19 @@ def collect_runs(points: Sequence[ServingPoint], replays: Sequence[Served], cata
     )
     walled = np.zeros(len(rows), dtype=bool)
     for part in parts:
-        walled[part.where] = _waits_for_memory(part, own, served)
+        walled[part.where] = part.queued
+    walled &= np.array([slots(p) >= _each(p) for p in own])
     return Runs(
         rows=np.array(rows),
         groups=np.array(["|".join(group_of(p)) for p in own]),
-        keys=np.array([request_key(p, catalog) for p in own]),
-        formats=np.array([name for _, name in of_run]),
+        labels=_labels(own, [name for _, name, _ in of_run], catalog),
+        cold_rounds=np.array([rounds(p) if compiles(p) else 0.0 for p in own]),
+        peaks=KernelRatios(
+            **{
+                entry.name: np.array([getattr(peaks, entry.name) for _, _, peaks in of_run])
+                for entry in fields(KernelRatios)
+            }
+        ),
         young=np.array([young(p, catalog) for p in own]),
         use=np.array([not named_outlier(p) for p in own]),
         walled=walled,
@@ -155,48 +191,29 @@ def collect_runs(points: Sequence[ServingPoint], replays: Sequence[Served], cata
     )
 
 
+def _labels(
+    points: Sequence[ServingPoint], formats: Sequence[str], catalog: Catalog
+) -> Mapping[str, NDArray[np.str_]]:
+    kinds = [model_class(catalog.models[point.model]) for point in points]
+    return {
+        "engine": np.array([point.engine for point in points]),
+        "class": np.array(kinds),
+        "overhead": np.array(
+            [
+                "" if runs_eagerly(point) else f"{point.engine} {kind}"
+                for point, kind in zip(points, kinds, strict=True)
+            ]
+        ),
+        "weights": np.array([point.weight_format for point in points]),
+        "format": np.array(formats),
+        "sweep": np.array([OWN_SWEEP if point.own_sweep else "" for point in points]),
+        "request": np.array([request_keys(point, catalog)[0] for point in points]),
+    }
+
+
 def _pool_dp(point: ServingPoint) -> int:
     assert point.colocated is not None
     return point.colocated.attention_dp
-
-
-def _shape(plan: StepPlan) -> tuple[object, ...]:
-    """What decides which terms a plan has, so that plans of one shape stack."""
-    reduces = [
-        None if reduce is None else reduce.direct_tokens > 0
-        for reduce in (plan.reduce_step, plan.reduce_rank)
-    ]
-    return (
-        *(plan.attention_dp, plan.pp, plan.window_tokens, plan.experts),
-        *(*reduces, plan.prefill_serial_full_s > 0, plan.mixed_block_rows > 0),
-    )
-
-
-def _stack(plans: Sequence[StepPlan]) -> StepPlan:
-    """One plan whose numbers are arrays over plans of one shape."""
-    first = plans[0]
-    terms: dict[str, Any] = {}
-    for entry in fields(StepPlan):
-        value = getattr(first, entry.name)
-        if isinstance(value, float):
-            terms[entry.name] = np.array([getattr(plan, entry.name) for plan in plans])
-        elif isinstance(value, ReducePlan):
-            terms[entry.name] = _stack_reduces([getattr(plan, entry.name) for plan in plans])
-    for name in ("prefill_serial_full_s", "prefill_serial_window_s", "mixed_block_rows"):
-        if not getattr(first, name):
-            terms[name] = 0.0
-    terms["experts_per_token"] = np.array([float(plan.experts_per_token) for plan in plans])
-    return replace(first, **terms)
-
-
-def _stack_reduces(reduces: Sequence[ReducePlan]) -> ReducePlan:
-    stacked: dict[str, Any] = {
-        entry.name: np.array([getattr(reduce, entry.name) for reduce in reduces])
-        for entry in fields(ReducePlan)
-    }
-    if not reduces[0].direct_tokens:
-        stacked["direct_tokens"] = 0.0
-    return ReducePlan(**stacked)
 
 
 def _part(
@@ -224,7 +241,7 @@ def _part(
     blank = np.ones(len(own))
     part = Part(
         where=where,
-        plan=_stack(plans),
+        plan=stack_plans(plans),
         prefill_first=first,
         batch=batch,
         context=prompt + output / 2,
@@ -234,21 +251,24 @@ def _part(
         added_share=np.maximum(each - 1, 0) * decoding * wave / np.maximum(output - 1, 1),
         drafts=np.array([drafts(p) for p in own], dtype=float),
         layers=np.array([catalog.models[p.model].layers for p in own], dtype=float),
-        tpot_scale=blank,
-        ttft_scale=blank,
+        ttft_ms=ttft,
+        tpot_ms=tpot,
+        step_ms=blank,
+        prompt_ms=blank,
         alone_ms=blank,
+        queued=np.zeros(len(own), dtype=bool),
     )
-    alone_ms = 1e3 * chunks * _steps_s(part.plan, part, np.zeros_like(batch))[1]
-    step, prompt_ms, _ = closed_form_ms(replace(part, drafts=0.0 * batch), KernelRatios())
-    return replace(part, tpot_scale=tpot / step, ttft_scale=ttft / prompt_ms, alone_ms=alone_ms)
-
-
-def _waits_for_memory(part: Part, points: Sequence[ServingPoint], replays: Sequence[Served]) -> Any:
-    prompt = _neutral_prompt_ms(part)
-    each = np.array([_each(points[i]) for i in part.where])
-    share = np.array([1.0 / rounds(points[i]) for i in part.where])
-    expected = (share * (each + 1) / 2 + 1.0 - share) * prompt
-    return np.array([replays[i].ttft_ms for i in part.where], dtype=float) > _WALLED * expected
+    step_ms, prompt_ms = _unscaled_ms(part, part.plan, 0.0 * batch)
+    share = np.array([1.0 / rounds(p) for p in own])
+    expected = (share * (each + 1) / 2 + 1.0 - share) * prompt_ms
+    few = np.array([slots(p) < _each(p) for p in own])
+    return replace(
+        part,
+        step_ms=step_ms,
+        prompt_ms=prompt_ms,
+        alone_ms=1e3 * chunks * _steps_s(part.plan, part, np.zeros_like(batch))[1],
+        queued=(ttft > _WALLED * expected) | few,
+    )
 
 
 def _each(point: ServingPoint) -> float:

@@ -17,17 +17,19 @@ from pdexplorer.physics.kernels import (
     slowest_rank_share,
 )
 from pdexplorer.physics.plan import StepPlan
+from pdexplorer.physics.serving import model_class
 from pdexplorer.physics.step import step_time_s
 
+OWN_SWEEP = "own sweep"
 
-def request_key(point: ServingPoint, catalog: Catalog) -> str:
-    """Which cost of a request a run has: by engine and class of model, the authors' own sweeps apart."""
-    architecture = catalog.models[point.model]
-    if point.own_sweep:
-        return f"{point.engine} own sweep"
-    if not architecture.experts:
-        return f"{point.engine} dense"
-    return f"{point.engine} {'latent' if architecture.attention == 'mla' else 'experts'}"
+
+def request_keys(point: ServingPoint, catalog: Catalog) -> tuple[str, ...]:
+    """Which cost of a request a run has, the most particular first: by engine and class of model; each of the
+    authors' own sweeps has a server and a client of its own.
+    """
+    usual = f"{point.engine} {model_class(catalog.models[point.model])}"
+    own = f"{point.engine} {OWN_SWEEP} {point.model}", f"{usual} {OWN_SWEEP}"
+    return (*own, usual) if point.own_sweep else (usual,)
 
 
 def company(point: ServingPoint, catalog: Catalog) -> float:

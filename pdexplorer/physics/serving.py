@@ -13,9 +13,9 @@ from importlib.resources import files
 from types import MappingProxyType
 from typing import Any
 
-from pdexplorer.catalog.efficiency import efficiency_for
+from pdexplorer.catalog.architecture import Architecture
+from pdexplorer.catalog.efficiency import Efficiency, efficiency_for
 from pdexplorer.physics.instance import Instance
-from pdexplorer.physics.plan import StepPlan
 
 GRAPH_LAUNCH_S = 9e-6
 """Most a matrix product costs besides its work inside a CUDA graph, scales of its input included. Tables
@@ -28,7 +28,8 @@ class KernelRatios:
     """Serving time over that of the kernel tables, by group of kernels; floats or arrays.
 
     *_launch: fixed times; *_weights: streaming them; cache: reading KV; compute: products and experts where
-    arithmetic bounds them, attention_compute: prefill attention; overhead: the engine's per step.
+    arithmetic bounds them, attention_compute: prefill attention; uneven: what the fullest GPU.s experts get
+    over the mean; overhead: the engine's per step.
     """
 
     product_launch: Any = 1.0
@@ -40,25 +41,39 @@ class KernelRatios:
     collective: Any = 1.0
     compute: Any = 1.0
     attention_compute: Any = 1.0
+    uneven: Any = 1.0
     overhead: Any = 1.0
 
     def times(self, factor: Any) -> "KernelRatios":
         """All of them slower by one factor."""
         return KernelRatios(**{entry.name: getattr(self, entry.name) * factor for entry in fields(self)})
 
+    def at_least(self, floors: "KernelRatios") -> "KernelRatios":
+        """Each raised to its floor."""
+        return KernelRatios(
+            **{e.name: max(getattr(self, e.name), getattr(floors, e.name)) for e in fields(self)}
+        )
+
 
 NUMBERS = tuple(entry.name for entry in fields(KernelRatios))[:-1]
 
 
+def _no_factors() -> Mapping[str, Any]:
+    return MappingProxyType({})
+
+
 @dataclass(frozen=True, slots=True)
 class ServingRatios:
-    """The fitted ratios. compute_by_format: multiplies `compute` on one family and format of weights ("hopper
-    fp8"), 1 for those never measured; young: slower by this where an engine had just learnt a mixture of
+    """The fitted ratios. by_class: factors on some of them by class of model; compute_by_format: factors on
+    `compute` by family and format of weights ("hopper fp8"); overhead: that ratio by engine and class
+    ("vllm dense"); 1 where never measured. young: slower by this where an engine had just learnt a mixture of
     experts. kind, source, points and errors as in the efficiencies.
     """
 
     kernels: KernelRatios = field(default_factory=KernelRatios)
-    compute_by_format: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
+    by_class: Mapping[str, Mapping[str, float]] = field(default_factory=_no_factors)
+    compute_by_format: Mapping[str, float] = field(default_factory=_no_factors)
+    overhead: Mapping[str, float] = field(default_factory=_no_factors)
     young: float = 1.0
     kind: str = "assumed"
     source: str = ""
@@ -70,18 +85,52 @@ class ServingRatios:
     @property
     def count(self) -> int:
         """How many numbers they are."""
-        return len(NUMBERS) + len(self.compute_by_format) + 1
+        classes = sum(len(factors) for factors in self.by_class.values())
+        return len(NUMBERS) + classes + len(self.compute_by_format) + len(self.overhead) + 1
 
     def of(self, instance: Instance, young: bool = False) -> KernelRatios:
-        """The ratios of one instance; young: its engine had just learnt the model. A family without measured
-        runs keeps its tables' times: on workstation cards they are nearer than the ratios of servers.
+        """The ratios of one instance, none of which takes a kernel past its chip's peak; young: its engine
+        had just learnt the model. A family without measured runs keeps its tables' times: on workstation
+        cards they are nearer than the ratios of servers.
         """
         family = f"{instance.accelerator.family} "
         if self.compute_by_format and not any(key.startswith(family) for key in self.compute_by_format):
             return KernelRatios()
-        own = self.compute_by_format.get(format_key(instance), 1.0)
-        ratios = replace(self.kernels, compute=self.kernels.compute * own)
-        return ratios.times(self.young) if young else ratios
+        kind = model_class(instance.architecture)
+        factors = {**self.by_class.get(kind, {})}
+        factors["compute"] = factors.get("compute", 1.0) * self.compute_by_format.get(
+            format_key(instance), 1.0
+        )
+        values = {name: getattr(self.kernels, name) * factors.get(name, 1.0) for name in NUMBERS}
+        # An engine that launches layer by layer is slow for another reason than those it was fitted to.
+        eager = instance.engine.layer_overhead_s > 0
+        overhead = 1.0 if eager else self.overhead.get(f"{instance.engine.id} {kind}", 1.0)
+        ratios = KernelRatios(**values, overhead=overhead).times(self.young if young else 1.0)
+        return ratios.at_least(peak_ratios(instance.efficiency))
+
+
+def model_class(architecture: Architecture) -> str:
+    """Which of three kinds of kernels a model needs most: "latent" attention, "experts", or "dense"."""
+    if architecture.attention == "mla":
+        return "latent"
+    return "experts" if architecture.experts else "dense"
+
+
+def peak_ratios(e: Efficiency) -> KernelRatios:
+    """The least each ratio may be: below it a kernel would pass its chip's peak."""
+    return KernelRatios(
+        product_launch=0.0,
+        product_weights=min(max(e.gemm.mbu, e.head.mbu), 1.0),
+        expert_launch=0.0,
+        expert_weights=min(e.experts.mbu, 1.0),
+        attention_launch=0.0,
+        cache=min(max(e.attention.decode_mbu, e.attention.decode_mfu), 1.0),
+        collective=min(max(e.collective.bandwidth_fraction, e.collective.direct_fraction), 1.0),
+        compute=min(max(e.gemm.mfu, e.head.mfu, e.experts.mfu), 1.0),
+        attention_compute=min(e.attention.prefill_mfu, 1.0),
+        uneven=0.0,
+        overhead=0.0,
+    )
 
 
 EMULATED, REQUANTISED = "blackwell fp8_block", "blackwell fp8_block requantised"
@@ -107,13 +156,19 @@ def requantising(ratios: "ServingRatios") -> "ServingRatios":
 def load_serving_ratios() -> ServingRatios:
     """The shipped ratios."""
     table = _document()["kernels"]
-    numbers = KernelRatios(**{name: table[name] for name in NUMBERS})
-    rest = {key: table[key] for key in table if key not in NUMBERS}
-    return ServingRatios(numbers, MappingProxyType(_document()["compute_by_format"]), **rest)
+    return ServingRatios(
+        kernels=KernelRatios(**{name: table[name] for name in NUMBERS}),
+        by_class=MappingProxyType(_document()["by_class"]),
+        compute_by_format=MappingProxyType(_document()["compute_by_format"]),
+        overhead=MappingProxyType(_document()["overhead"]),
+        **{key: table[key] for key in table if key not in NUMBERS},
+    )
 
 
 def load_serving_waits() -> Mapping[str, Any]:
-    """What a request costs besides steps: request_s by engine and class of model, draft_acceptance."""
+    """What a request costs besides steps: request_s by engine and class of model, draft_acceptance, compile_s
+    by format of weights.
+    """
     waits: Mapping[str, Any] = _document()["waits"]
     return waits
 
@@ -130,12 +185,10 @@ def in_serving(instance: Instance, ratios: ServingRatios | None = None, young: b
     """
     if not instance.engine.cuda_graphs:
         return instance
-    r = (ratios or load_serving_ratios()).of(instance, young)
     e = instance.efficiency
-    attention, experts, collective = e.attention, e.experts, e.collective
     if instance.engine.id == "sglang" and instance.architecture.attention == "mla":
         # Its servers are launched with TensorRT-LLM's latent kernel, not with the one in the tables.
-        attention = efficiency_for(
+        latent = efficiency_for(
             instance.accelerator,
             "trtllm",
             dense_format="bf16",
@@ -143,18 +196,21 @@ def in_serving(instance: Instance, ratios: ServingRatios | None = None, young: b
             kv_format=instance.kv_format,
             attention="mla",
         ).attention
+        e = replace(e, attention=latent)
+    r = (ratios or load_serving_ratios()).of(replace(instance, efficiency=e), young)
+    attention, experts, collective = e.attention, e.experts, e.collective
     efficiency = replace(
         e,
         gemm=replace(
             e.gemm,
             launch_s=min(e.gemm.launch_s, GRAPH_LAUNCH_S) * r.product_launch,
-            mbu=e.gemm.mbu / r.product_weights,
+            mbu=min(e.gemm.mbu, 1.0) / r.product_weights,
             mfu=e.gemm.mfu / r.compute,
         ),
         head=replace(
             e.head,
             launch_s=e.head.launch_s * r.product_weights,
-            mbu=e.head.mbu / r.product_weights,
+            mbu=min(e.head.mbu, 1.0) / r.product_weights,
             mfu=e.head.mfu / r.compute,
         ),
         elementwise=replace(
@@ -166,8 +222,8 @@ def in_serving(instance: Instance, ratios: ServingRatios | None = None, young: b
             attention,
             prefill_launch_s=attention.prefill_launch_s * r.attention_launch,
             decode_launch_s=attention.decode_launch_s * r.attention_launch,
-            prefill_mfu=attention.prefill_mfu / r.attention_compute,
-            decode_mbu=attention.decode_mbu / r.cache,
+            prefill_mfu=min(attention.prefill_mfu, 1.0) / r.attention_compute,
+            decode_mbu=min(attention.decode_mbu, 1.0) / r.cache,
             decode_mfu=attention.decode_mfu / r.cache,
             decode_head_s=attention.decode_head_s * r.cache,
             serial_key_s=attention.serial_key_s * r.cache,
@@ -176,8 +232,9 @@ def in_serving(instance: Instance, ratios: ServingRatios | None = None, young: b
             experts,
             launch_s=experts.launch_s * r.expert_launch,
             ep_launch_s=experts.ep_launch_s * r.expert_launch,
-            mbu=experts.mbu / r.expert_weights,
+            mbu=min(experts.mbu, 1.0) / r.expert_weights,
             mfu=experts.mfu / r.compute,
+            ep_imbalance_ratio=1.0 + (experts.ep_imbalance_ratio - 1.0) * r.uneven,
         ),
         collective=replace(
             collective,
@@ -192,55 +249,3 @@ def in_serving(instance: Instance, ratios: ServingRatios | None = None, young: b
         layer_overhead_s=instance.engine.layer_overhead_s * r.overhead,
     )
     return replace(instance, efficiency=efficiency, engine=engine)
-
-
-_PLAN_TERMS: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    {
-        "product_launch": (
-            *("dense_launch_s", "dense_small_launch_s"),
-            *("element_launch_s", "element_token_s"),
-        ),
-        "product_weights": (
-            *("dense_weights_s", "dense_activation_s"),
-            *("head_launch_s", "head_weights_s"),
-        ),
-        "expert_launch": ("expert_launch_s",),
-        "expert_weights": ("expert_weights_s",),
-        "attention_launch": ("prefill_launch_s", "decode_launch_s"),
-        "cache": (
-            *("prefill_read_full_s", "prefill_read_window_s", "decode_sequence_s"),
-            *("decode_context_full_s", "decode_context_window_s"),
-            *("prefill_serial_full_s", "prefill_serial_window_s"),
-        ),
-        "collective": ("send_latency_s", "send_token_s"),
-        "compute": ("dense_compute_s", "head_compute_s", "expert_compute_s"),
-        "attention_compute": ("prefill_token_s", "prefill_pair_full_s", "prefill_pair_window_s"),
-        "overhead": ("step_overhead_s",),
-    }
-)
-
-
-def scale_plan(plan: StepPlan, ratios: KernelRatios) -> StepPlan:
-    """The plan of an instance under ratios, from the plan without: what `in_serving` compiles to, apart from
-    the norms of queries and keys. A fit tries ratios thousands of times.
-    """
-    terms: dict[str, Any] = {
-        term: _scaled(getattr(plan, term), getattr(ratios, name))
-        for name, group in _PLAN_TERMS.items()
-        for term in group
-    }
-    for name in ("reduce_step", "reduce_rank"):
-        reduce = getattr(plan, name)
-        if reduce is not None:
-            terms[name] = replace(
-                reduce,
-                latency_s=reduce.latency_s * ratios.collective,
-                bandwidth_s=reduce.bandwidth_s * ratios.collective,
-                direct_token_s=reduce.direct_token_s * ratios.collective,
-            )
-    return replace(plan, **terms)
-
-
-def _scaled(term: Any, ratio: Any) -> Any:
-    """A term that a plan lacks stays a plain zero, by which kernels know."""
-    return term if isinstance(term, float) and term == 0.0 else term * ratio

@@ -62,9 +62,9 @@ def test_the_command_prints_a_table_and_writes_rows(
 def test_json_names_what_was_fitted(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["accuracy", str(REFERENCE / "mixed_steps.csv"), "--json"]) == 0
     document = json.loads(capsys.readouterr().out)
-    # 19 until each group of kernels, format and kind of request had its own: on unseen groups TPOT
-    # errors fell by a tenth, TTFT errors by a quarter.
-    assert document["fitted_numbers"]["serving"] <= 33
+    # 33 until classes of models, engines' overheads and own sweeps had theirs, each pulled to a shared
+    # one: on unseen groups TPOT errors fell from 19.5% to under 18%, TTFT errors from 30% to under 28%.
+    assert document["fitted_numbers"]["serving"] <= 72
     assert document["errors"][0]["quantity"] == "step"
 
 

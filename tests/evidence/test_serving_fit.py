@@ -11,10 +11,11 @@ import pytest
 from pdexplorer.catalog.catalog import load_catalog
 from pdexplorer.evidence.serving_fit import References, fit_serving, references
 from pdexplorer.evidence.serving_points import ServingPoint, read_serving
-from pdexplorer.evidence.serving_predict import Served, ServingNumbers, predict_serving
+from pdexplorer.evidence.serving_predict import Served, ServingNumbers, pool_instance, predict_serving
 from pdexplorer.evidence.serving_setup import named_outlier
 from pdexplorer.evidence.serving_steps import closed_form_ms, collect_runs, group_of
-from pdexplorer.physics.serving import KernelRatios
+from pdexplorer.infeasible import Infeasible
+from pdexplorer.physics.serving import KernelRatios, ServingRatios
 
 REFERENCE = Path(__file__).parents[1] / "reference" / "serving.csv"
 HELD = ("minimax_m2_5", "b200_sxm")
@@ -62,7 +63,7 @@ def test_doubling_a_training_group_moves_the_predictions() -> None:
 def test_a_fit_counts_its_numbers() -> None:
     found = fit_serving(small_file())
     assert found.parameters == found.numbers.count
-    assert 12 < found.parameters < 32
+    assert 12 < found.parameters < 50
     assert found.runs == sum(1 for p in small_file().points if not named_outlier(p))
 
 
@@ -78,15 +79,25 @@ def test_the_closed_form_follows_the_replay_it_is_fitted_through() -> None:
 def closed_form(known: References, numbers: ServingNumbers) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
     times = np.empty(len(known.runs.rows))
     for part in known.runs.parts:
-        own = [
-            numbers.ratios.kernels.times(numbers.ratios.young if known.runs.young[i] else 1.0)
-            for i in part.where
-        ]
-        formats = [numbers.ratios.compute_by_format.get(str(known.runs.formats[i]), 1.0) for i in part.where]
+        own = []
+        for place in part.where:
+            point = known.points[known.runs.rows[place]]
+            assert point.colocated is not None
+            neutral = pool_instance(point, point.colocated, known.catalog, ServingRatios())
+            assert not isinstance(neutral, Infeasible)
+            own.append(numbers.ratios.of(neutral, bool(known.runs.young[place])))
         stacked = {name: np.array([getattr(r, name) for r in own]) for name in KernelRatios.__slots__}
-        stacked["compute"] = stacked["compute"] * np.array(formats)
         times[part.where] = closed_form_ms(part, KernelRatios(**stacked))[0]
     return times
+
+
+def test_a_group_that_was_left_out_takes_the_numbers_of_its_kind() -> None:
+    known = small_file()
+    left = fit_serving(known, [HELD]).numbers
+    assert set(left.request_s) >= {"vllm experts", "vllm dense", "trtllm experts"}
+    assert "blackwell fp8_block" in left.ratios.compute_by_format
+    # What is particular to the group is pulled to none: its engine's and class's remain.
+    assert left.request_s["vllm experts"] != pytest.approx(0.06, rel=1e-3)
 
 
 def test_names_of_one_shape_are_one_group() -> None:

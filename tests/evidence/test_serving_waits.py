@@ -7,7 +7,7 @@ import pytest
 from pdexplorer.catalog.catalog import load_catalog
 from pdexplorer.evidence.serving_points import ServingPoint, parse_serving
 from pdexplorer.evidence.serving_predict import Served, ServingNumbers, pool_instance, with_waits
-from pdexplorer.evidence.serving_waits import company, request_key, tokens_per_step, waited_steps
+from pdexplorer.evidence.serving_waits import company, request_keys, tokens_per_step, waited_steps
 from pdexplorer.infeasible import Infeasible
 from pdexplorer.physics.serving import ServingRatios
 
@@ -45,7 +45,7 @@ def test_waits_are_added_and_steps_divided() -> None:
     row = point(
         backend="trtllm", silicon_data_source="1.2.0rc6.post3; silicon_concurrency=16; measured=2026-02-05"
     )
-    numbers = ServingNumbers(ServingRatios(), {request_key(row, catalog): 0.1}, 0.5)
+    numbers = ServingNumbers(ServingRatios(), {request_keys(row, catalog)[0]: 0.1}, 0.5, {})
     served = with_waits(row, Served(200.0, 10.0, ""), catalog, numbers)
     assert served.ttft_ms == pytest.approx(300.0)
     assert served.tpot_ms is not None
@@ -65,3 +65,25 @@ def test_young_engines_are_slower() -> None:
         assert not isinstance(instance, Infeasible)
         times.append(instance.plan.expert_weights_s)
     assert times[0] == pytest.approx(1.5 * times[1])
+
+
+def test_a_sweep_of_its_own_falls_back_on_its_engine() -> None:
+    own = point(silicon_data_source="gap-analysis/x; silicon_concurrency=16")
+    keys = ("sglang own sweep deepseek_r1", "sglang latent own sweep", "sglang latent")
+    assert request_keys(own, load_catalog()) == keys
+    assert request_keys(point(), load_catalog()) == keys[2:]
+
+
+def test_a_first_wave_waits_for_kernels_that_nobody_compiled() -> None:
+    catalog = load_catalog()
+    numbers = ServingNumbers(ServingRatios(), {"sglang latent": 0.0}, 0.5, {"fp8_block": 20.0})
+
+    def ttft_ms(date: str, concurrency: int) -> float:
+        row = point(silicon_data_source=f"silicon_concurrency={concurrency}; measured={date}")
+        served = with_waits(row, Served(200.0, 10.0, ""), catalog, numbers)
+        assert served.ttft_ms is not None
+        return served.ttft_ms
+
+    # One wave of ten waits; prompts that fill no chunk meet none of its kernels.
+    assert ttft_ms("2025-11-18", 64) == pytest.approx(ttft_ms("2026-03-25", 64) + 2000.0)
+    assert ttft_ms("2025-11-18", 4) == ttft_ms("2026-03-25", 4)
