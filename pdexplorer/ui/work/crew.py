@@ -29,6 +29,12 @@ class Work:
     waiting: int = 0
 
 
+class _Own(threading.local):
+    """Each thread speaks to a process of its own."""
+
+    process: "subprocess.Popen[bytes] | None" = None
+
+
 class Crew:
     """Questions in the order they are asked, answered by a number of processes; the latest answers are kept
     for everybody. The processes end with this one, which holds their input.
@@ -39,7 +45,7 @@ class Crew:
         self._kept, self._niceness = kept, niceness
         self._works: OrderedDict[Question, Work] = OrderedDict()
         self._lock = threading.Lock()
-        self._own = threading.local()  # each thread speaks to a process of its own
+        self._own = _Own()
 
     @contextmanager
     def asked(self, question: Question) -> Iterator[Work]:
@@ -106,15 +112,15 @@ class Crew:
             take(content)
 
     def _process(self) -> "subprocess.Popen[bytes]":
-        process: subprocess.Popen[bytes] | None = getattr(self._own, "process", None)
-        if process is None:
-            process = self._own.process = started("pdexplorer.ui.work.screen", self._niceness)
-        return process
+        if self._own.process is None:
+            self._own.process = started("pdexplorer.ui.work.screen", self._niceness)
+        return self._own.process
 
     def _stop(self) -> None:
-        self._own.process.kill()
-        self._own.process.wait()
-        self._own.process = None
+        if self._own.process is not None:
+            self._own.process.kill()
+            self._own.process.wait()
+            self._own.process = None
 
 
 def _failed(future: "Future[Any]") -> bool:

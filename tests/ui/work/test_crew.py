@@ -80,6 +80,14 @@ def test_an_answer_whose_process_is_ended_is_worked_out_by_another(after_first):
         assert work.last.result(60) == evaluate(SCENARIO).verdict.break_even
 
 
+def test_where_no_process_can_be_started_answers_are_worked_out_here(monkeypatch):
+    def refused(*_):
+        raise OSError("no more processes")
+
+    monkeypatch.setattr("pdexplorer.ui.work.crew.started", refused)
+    assert last(Crew(1, kept=4), MAP).gain.shape == (3, 3)
+
+
 def test_two_questions_at_once_are_answered_by_two_processes():
     crew, both = Crew(2, kept=4), threading.Barrier(2)
     with crew.asked(JUDGE) as one, crew.asked(MAP) as other:
