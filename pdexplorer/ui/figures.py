@@ -1,7 +1,6 @@
 """The first screen's charts."""
 
 from collections.abc import Mapping
-from html import escape
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from pdexplorer.charts.theme import PARTS
 from pdexplorer.study.map import MapResult
 from pdexplorer.texts.formats import number, percent
 from pdexplorer.ui.chart import chart, dark
+from pdexplorer.ui.chart_key import heading
 from pdexplorer.ui.pick import PICKED
 from pdexplorer.ui.texts import language, plain, text
 
@@ -34,7 +34,8 @@ def cost_figure(answer: Mapping[str, Any], whys: Mapping[str, str], kind: str) -
         for fleet in FLEETS
         if answer[fleet]["feasible"] and _priced(answer[fleet]["cost_per_request_usd"])
     }
-    st.html(_cost_heading(currency, kind))
+    title = text("cost.title", currency=currency, kind=text(f"kind.{kind}"))
+    st.html(heading(title, PARTS, part_texts()))
     for fleet in FLEETS:
         if not answer[fleet]["feasible"]:
             sentence = text("cost.cannot", fleet=text(f"fleet.{fleet}"), why=plain(whys.get(fleet, "")))
@@ -131,19 +132,6 @@ def part_texts() -> dict[str, str]:
 def winner_texts() -> dict[str, str]:
     """What a region of the map is called, by its winner."""
     return {winner: text(f"map.{winner}") for winner in (*FLEETS, "neither", "equal")}
-
-
-def _cost_heading(currency: str, kind: str) -> str:
-    """Title and key of the bars in one line that wraps where a chart's own legend would be cut."""
-    title = text("cost.title", currency=escape(currency), kind=text(f"kind.{kind}"))
-    keys = "".join(
-        f"<span style='white-space:nowrap'><span style='display:inline-block;width:.75em;height:.75em;"
-        f"margin-right:.35em;background:{PARTS[part]}'></span>{words}</span>"
-        for part, words in part_texts().items()
-    )
-    return (
-        f"<div style='display:flex;flex-wrap:wrap;gap:.1rem 1rem;font-size:.9rem'><b>{title}</b>{keys}</div>"
-    )
 
 
 def _money_note(answer: Mapping[str, Any]) -> str:
