@@ -152,7 +152,7 @@ def colocated_flow(designs: ColocatedDesigns, in_flight: Array) -> ColocatedFlow
         chunk_tokens = load.mean_new_tokens / mixed_steps
         # A prompt runs on one attention rank, and the step lasts as long as its fullest rank.
         as_spread = np.maximum(ranks * np.minimum(load.mean_new_tokens, chunk_tokens), chunk_tokens)
-        added, alone = _added(designs, as_spread, chunk_tokens / load.mean_new_tokens, at_batch)
+        added, alone = added_s(designs, as_spread, chunk_tokens / load.mean_new_tokens, at_batch)
         rate = 1.0 / (steps * step_s / in_flight + mixed_steps * added)
         step_of_prompt = active * (step_s + added) + (1.0 - active) * alone
         mixed_steps = (
@@ -167,7 +167,7 @@ def colocated_flow(designs: ColocatedDesigns, in_flight: Array) -> ColocatedFlow
     # Time is all but linear in the tokens of a step: a fixed part a step, and a part per token.
     other = np.where(chunk_tokens < 0.7 * chunk, chunk, 0.5 * chunk_tokens)
     spread = np.maximum(ranks * np.minimum(load.mean_new_tokens, other), other)
-    added_other, alone_other = _added(designs, spread, other / load.mean_new_tokens, at_batch)
+    added_other, alone_other = added_s(designs, spread, other / load.mean_new_tokens, at_batch)
     per_token = np.maximum((added_other - added) / (other - chunk_tokens), 0.0)
     fixed = np.maximum(added - per_token * chunk_tokens, 0.0)
     of_other = active * (step_s + added_other) + (1.0 - active) * alone_other
@@ -234,7 +234,7 @@ def _soft_ceil(x: Array) -> Array:
     return np.asarray(np.maximum(whole + np.minimum((x - whole) / _CEIL_RAMP, 1.0), 1.0))
 
 
-def _added(
+def added_s(
     designs: ColocatedDesigns, spread: Array, prompts: Array, at_batch: tuple[Rows, Array]
 ) -> tuple[Array, Array]:
     """(what prompt tokens add to a step that decodes, a step of them alone).

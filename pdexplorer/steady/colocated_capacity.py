@@ -5,9 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pdexplorer.steady.colocated import ColocatedDesigns, ColocatedFlow, colocated_flow
+from pdexplorer.steady.colocated import ColocatedDesigns, ColocatedFlow, added_s, colocated_flow
 from pdexplorer.steady.pool import memory_excess, spread_batch, tpot_attainment, wait_attainment
-from pdexplorer.steady.solve import EXACT, Effort, largest, meet, misses_score
+from pdexplorer.steady.solve import EXACT, Effort, Largest, largest, lowest, meet, misses_score, room_score
+from pdexplorer.steady.table import locate
 from pdexplorer.steady.tails import conditional_wait_cv2, mean_wait_s, wait_probability
 
 Array = NDArray[np.float64]
@@ -16,6 +17,10 @@ _POOLING = 0.5
 """Instances of a fleet that all decode pool their prefill queues like this power of as many servers of one
 queue; where some are free, a router finds those.
 """
+_LIKELY = 0.64
+"""Of what runs at the mean limits: where a rough search starts."""
+_SOME = 8.0
+"""Decodes beside which a prompt is taken to run for that."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,17 +122,24 @@ def interference(
 
 def colocated_score(designs: ColocatedDesigns, in_flight: Array, instances: Array | None) -> Array:
     """≥ 0 where an instance with that many in flight holds every limit; falls with the load."""
+    return lowest(colocated_scores(designs, in_flight, instances))
+
+
+def colocated_scores(
+    designs: ColocatedDesigns, in_flight: Array, instances: Array | None
+) -> tuple[Array, ...]:
+    """The same limit by limit, as solve.largest takes them."""
     load = designs.load
     flow = colocated_flow(designs, in_flight)
     wait = colocated_wait(designs, flow, instances)
     memory = memory_excess(
         load, designs.kv_tokens, in_flight, wait.instances, flow.utilisation, designs.max_batch
     )
-    stable = np.minimum(0.999 - flow.utilisation if not load.offline else 1.0 - flow.utilisation, -memory)
+    room = room_score(flow.utilisation / (1.0 if load.offline else 0.999)), room_score(1.0 + memory)
     if load.offline:
-        return np.asarray(stable)
+        return room
     first, later = _attained_by_class(designs, flow, wait)
-    return misses_score(load.over(first * later), load.percentile_fraction, stable)
+    return misses_score(load.over(first * later), load.percentile_fraction), *room
 
 
 def in_flight_bounds(designs: ColocatedDesigns) -> tuple[Array, Array]:
@@ -142,13 +154,36 @@ def colocated_capacity(
     instances: Array | None = None,
     effort: Effort = EXACT,
     near: Array | None = None,
-) -> tuple[Array, NDArray[np.bool_]]:
-    """(in flight, fits) of every design at the largest load of one instance that holds every limit.
+) -> Largest:
+    """Requests in flight of every design at the largest load of one instance that holds every limit.
 
     near: a guess, as solve.largest takes it.
     """
     low, high = in_flight_bounds(designs)
-    return largest(lambda b: colocated_score(designs, b, instances), low, high, effort, near)
+    if near is None and effort.guess:
+        near = _LIKELY * _mean_limits(designs)
+    return largest(lambda b: colocated_scores(designs, b, instances), low, high, effort, near)
+
+
+def _mean_limits(designs: ColocatedDesigns) -> Array:
+    """About how many run where the mean TPOT is the limit, or the KV memory full."""
+    load, kind = designs.load, designs.load.weight.dtype
+    held = np.minimum(designs.kv_tokens.astype(kind) / load.context_tokens, designs.max_batch)
+    if load.offline:
+        return np.broadcast_to(held, designs.shape)
+    each = load.over(designs.alone_s) if designs.alone_s is not None else _prompt_s(designs)
+    return np.minimum(designs.grid.batch_at(load.tpot_limit_s, each / load.mean_decode_steps), held)
+
+
+def _prompt_s(designs: ColocatedDesigns) -> Array:
+    """What a prompt cut by the budget adds to the steps of some decodes."""
+    load, ranks = designs.load, designs.ranks
+    new = np.maximum(load.mean_new_tokens, 1.0)
+    chunk = np.minimum(np.maximum(designs.budgets - _SOME, ranks), new)
+    spread = np.broadcast_to(np.maximum(ranks * np.minimum(new, chunk), chunk), designs.shape)
+    beside = np.full((1, 1, 1, 1), _SOME, dtype=load.weight.dtype)
+    added, _ = added_s(designs, spread, chunk / new, locate(designs.table.batch_nodes, beside))
+    return np.asarray(added * new / chunk)
 
 
 def colocated_load(designs: ColocatedDesigns, flow: ColocatedFlow, wait: ColocatedWait) -> Array:
@@ -184,6 +219,6 @@ def colocated_at(designs: ColocatedDesigns, per_instance: Array, instances: Arra
     The load an instance carries rises with the number in flight only until prefill takes all its steps.
     """
     low, high = in_flight_bounds(designs)
-    stable, _ = largest(lambda b: 1.0 - colocated_flow(designs, b).utilisation, low * 1e-3, high)
+    stable = largest(lambda b: (room_score(colocated_flow(designs, b).utilisation),), low * 1e-3, high).x
     target = np.broadcast_to(per_instance, designs.shape)
     return meet(lambda b: carried_at(designs, b, instances), target, low * 1e-3, stable)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pdexplorer.steady.pool import memory_excess, tpot_attainment, wait_attainment
-from pdexplorer.steady.solve import EXACT, Effort, largest, meet, misses_score
+from pdexplorer.steady.solve import EXACT, Effort, Largest, largest, lowest, meet, misses_score, room_score
 from pdexplorer.steady.split_designs import DisaggregatedDesigns
 from pdexplorer.steady.split_parts import (
     DecodeFlow,
@@ -30,8 +30,10 @@ _INGRESS_BUSY = 0.8
 """A decode instance online takes no more than keeps its ingress this busy: beyond, transfers queue without
 bound.
 """
-_LIKELY = 0.4
+_LIKELY = 0.8
 """Of what a prefill instance computes at most: where a rough search starts."""
+_MOSTLY = 0.85
+"""The same of what a decode instance runs at the mean limits."""
 _PART = 0.5
 _ONE_IN_FLIGHT = 0.02
 _ALMOST_NONE = 1e-12
@@ -53,17 +55,27 @@ def decode_score(
     designs: DisaggregatedDesigns, in_flight: Array, instances: Array | None, needed: Array | float
 ) -> Array:
     """≥ 0 where a decode instance holds memory, its link and the TPOT limit for that share of requests."""
+    return lowest(decode_scores(designs, in_flight, instances, needed))
+
+
+def decode_scores(
+    designs: DisaggregatedDesigns, in_flight: Array, instances: Array | None, needed: Array | float
+) -> tuple[Array, ...]:
+    """The same limit by limit, as solve.largest takes them."""
     load = designs.load
     flow = decode_flow(designs, in_flight, instances)
     count = np.maximum(load.rate_per_s / flow.rate_per_s, 1.0) if instances is None else instances
     memory = decode_memory(designs, in_flight, count)
-    mean = designs.moved_mean_bytes
-    ceiling = _FULL if load.offline else _INGRESS_BUSY
-    link = ceiling - flow.rate_per_s * mean / designs.wire.ingress_byte_per_s
-    fits = np.minimum(-memory, link)
+    room = room_score(1.0 + memory), room_score(flow.rate_per_s / _taken_per_s(designs))
     if load.offline:
-        return np.asarray(fits)
-    return misses_score(decode_attained(designs, flow), needed, fits)
+        return room
+    return misses_score(decode_attained(designs, flow), needed), *room
+
+
+def _taken_per_s(designs: DisaggregatedDesigns) -> Array:
+    """Requests whose KV the ingress of a decode instance takes."""
+    ceiling = _FULL if designs.load.offline else _INGRESS_BUSY
+    return np.asarray(ceiling * designs.wire.ingress_byte_per_s / np.maximum(designs.moved_mean_bytes, 1e-9))
 
 
 def decode_attained(designs: DisaggregatedDesigns, flow: DecodeFlow) -> Array:
@@ -184,13 +196,25 @@ def decode_capacity(
     instances: Array | None = None,
     effort: Effort = EXACT,
     near: Array | None = None,
-) -> tuple[Array, NDArray[np.bool_]]:
-    """(in flight, fits) at the largest load of one decode instance, (prefill, decode, y, x)."""
+) -> Largest:
+    """Requests in flight at the largest load of one decode instance, (prefill, decode, y, x)."""
     low, high = decode_bounds(designs)
     needed = 1.0 if designs.load.offline else decode_needed(designs)
     # The prefill pool is sized beside this batch: one a little too large would leave it no misses at all.
+    if near is None and effort.guess:
+        near = _MOSTLY * _mean_limits(designs)
     effort = replace(effort, calls=2 * effort.calls, guess=False)
-    return largest(lambda b: decode_score(designs, b, instances, needed), low, high, effort, near)
+    return largest(lambda b: decode_scores(designs, b, instances, needed), low, high, effort, near)
+
+
+def _mean_limits(designs: DisaggregatedDesigns) -> Array:
+    """About how many run where a step takes the TPOT limit, the KV memory is full, or the link busy."""
+    load = designs.load
+    held = designs.kv_tokens.astype(load.weight.dtype) / load.context_tokens
+    most = np.minimum(np.minimum(designs.grid.batch_at(load.tpot_limit_s, 0.0), held), designs.max_batch)
+    step_s, _ = designs.grid.at(np.maximum(most, 1.0))
+    link = _taken_per_s(designs) * designs.decode_steps * step_s
+    return np.broadcast_to(np.minimum(most, link), designs.shape)
 
 
 def prefill_score(
@@ -201,15 +225,27 @@ def prefill_score(
     later: Array | None = None,
 ) -> Array:
     """≥ 0 where a prefill instance at that rate holds every limit beside decode. later: as the flow's."""
+    return lowest(prefill_scores(designs, rate_per_s, decode, instances, later))
+
+
+def prefill_scores(
+    designs: DisaggregatedDesigns,
+    rate_per_s: Array,
+    decode: DecodeFlow,
+    instances: Array | None,
+    later: Array | None = None,
+) -> tuple[Array, ...]:
+    """The same limit by limit, as solve.largest takes them."""
     load = designs.load
     count = instances
     if count is None:
         count = np.maximum(demand_per_s(designs, decode) / rate_per_s, 1.0)
     flow = disaggregated_flow(designs, rate_per_s, count, decode, later)
-    fits = np.minimum(_FULL - flow.link.busy, _FULL - flow.prefill.utilisation + 1e-9)
+    # How busy the ingress is follows from decode's load, and was kept within its limit there.
+    room = room_score(flow.link.sending / _FULL), room_score((flow.prefill.utilisation - 1e-9) / _FULL)
     if load.offline:
-        return np.where(load.over(designs.room_share) < load.percentile_fraction, -1.0, fits)
-    return misses_score(flow.attained, load.percentile_fraction, fits)
+        return np.where(load.over(designs.room_share) < load.percentile_fraction, -1.0, 1.0), *room
+    return misses_score(flow.attained, load.percentile_fraction), *room
 
 
 def prefill_bounds(designs: DisaggregatedDesigns) -> tuple[Array, Array]:
@@ -224,15 +260,15 @@ def prefill_capacity(
     instances: Array | None = None,
     effort: Effort = EXACT,
     near: Array | None = None,
-) -> tuple[Array, NDArray[np.bool_]]:
-    """(requests per second, fits) at the largest load of one prefill instance, (prefill, decode, y, x)."""
+) -> Largest:
+    """Requests per second at the largest load of one prefill instance, (prefill, decode, y, x)."""
     # Without a transfer before the second token TPOT does not depend on the prefill pool's load.
     later = decode_tpot(designs, decode, 0.0) if designs.first_token_from_decode else None
     low, high = prefill_bounds(designs)
     if near is None and effort.guess:
         near = _LIKELY * high
     return largest(
-        lambda rate: prefill_score(designs, rate, decode, instances, later), low, high, effort, near
+        lambda rate: prefill_scores(designs, rate, decode, instances, later), low, high, effort, near
     )
 
 

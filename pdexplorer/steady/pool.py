@@ -37,6 +37,18 @@ class DecodeGrid:
         low, high = self.flat[index], self.flat[index + self.stride]
         return low + (high - low) * part, (high - low) / (self.nodes[at + 1] - self.nodes[at])
 
+    def batch_at(self, time_s: Array, each_s: Array | float) -> Array:
+        """The largest batch whose decode-only step, with each_s for each request in it, takes no longer; 0
+        where one request takes longer.
+        """
+        nodes = self.nodes.reshape(-1, *[1] * self.offset.ndim)
+        times = self.flat.reshape(-1, *self.offset.shape) + nodes * each_s
+        within = np.count_nonzero(times <= time_s, axis=0)
+        at = np.minimum(np.maximum(within - 1, 0), len(self.nodes) - 2)
+        low, high = (np.take_along_axis(times, (at + up)[None], axis=0)[0] for up in (0, 1))
+        batch = self.nodes[at] + (time_s - low) / (high - low) * (self.nodes[at + 1] - self.nodes[at])
+        return np.where(within == 0, 0.0, batch)
+
 
 def decode_grid(table: StepTable, load: Load, rows: Rows) -> DecodeGrid:
     """Of the instances in rows, as StepTable.decode_at takes them."""

@@ -84,13 +84,16 @@ def prefill_flow(designs: DisaggregatedDesigns, rate_per_s: Array, instances: Ar
 
 @dataclass(frozen=True, eq=False)
 class LinkFlow:
-    """Transfers at a load. wire_s and exposed_s by class; busy: of the busier end or the fabric."""
+    """Transfers at a load. wire_s and exposed_s by class; busy: of the busier end or the fabric; sending: of
+    a sender, with what receivers that are taken hold it up.
+    """
 
     wire_s: Array
     exposed_s: Array
     busy: Array
     egress_busy: Array
     ingress_busy: Array
+    sending: Array
     wait_s: Array
     wait_share: Array
     wait_cv2: Array
@@ -148,7 +151,7 @@ def link_flow(
     share = share * (wait / np.maximum(wait + prefill.wait_s, 1e-12))
     busy = np.maximum(np.maximum(egress, ingress), held)
     return LinkFlow(
-        time, wire.latency_s + exposed, busy, egress, ingress, wait, share,
+        time, wire.latency_s + exposed, busy, egress, ingress, held, wait, share,
         conditional_wait_cv2(busy, 1.0, *designs.moved_moments),
     )  # fmt: skip
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from pdexplorer.study import words
 from pdexplorer.study.search.axes import AXES, Axis, current
-from pdexplorer.study.search.nearby import all_designs, hats, near_designs
+from pdexplorer.study.search.nearby import all_designs, distinct_designs, hats, near_designs
 from pdexplorer.study.search.score import gain_of
 from pdexplorer.study.search.space import Space
 from pdexplorer.verdict import BreakEven
@@ -52,7 +52,7 @@ def break_evens(
     own = {key: value for key, value in at.items() if value is not None}
     axes = [AXES[key] for key in own]
     values = np.stack([_values(axis, own[axis.key]) for axis in axes])
-    known = all_designs(space, _scans(space, own, axes, values), per_dollar, _CLASSES, reserves=False)
+    known = distinct_designs(space, _scans(space, own, axes, values), per_dollar, _CLASSES)
     gain = np.array(np.broadcast_to(gain_of(*np.broadcast_arrays(*known.costs)), values.shape))
     scale = np.array(
         [shift(x, y, own[axis.key], anchor) for x, y, axis in zip(values, gain, axes, strict=True)]

@@ -18,7 +18,8 @@ from pdexplorer.study.search.space import Space, design_space
 
 Array = NDArray[np.float64]
 
-_CLASSES = 6
+_CLASSES, _CLASSES_OF_WHOLE = 6, 12
+"""Lengths told apart; more where the whole request has a limit, for prompt and answer share that."""
 _COARSE = 9
 """Along an axis, cells in which every design is tried."""
 
@@ -92,13 +93,15 @@ def _gains(space: Space, axes: Mapping[str, Array], per_dollar: bool, shape: tup
         ]
         for key, values in axes.items()
     }
-    known = all_designs(space, thin, per_dollar, _CLASSES)
+    whole = space.scenario.slo.e2e_s is not None or "slo.e2e_s" in axes
+    points = _CLASSES_OF_WHOLE if whole and space.scenario.workload.mode == "online" else _CLASSES
+    known = all_designs(space, thin, per_dollar, points)
     if len(rows) < shape[0] or len(columns) < shape[1]:
         down, across = (
             hats(np.interp(np.arange(size), at, np.arange(len(at))), len(at))
             for size, at in zip(shape, (rows, columns), strict=True)
         )
-        known = near_designs(space, axes, per_dollar, _CLASSES, known, down, across)
+        known = near_designs(space, axes, per_dollar, points, known, down, across)
     return np.broadcast_to(gain_of(*np.broadcast_arrays(*known.costs)), shape)
 
 

@@ -118,7 +118,8 @@ def estimates(one: Case) -> tuple[Estimate, Estimate]:
     score = score_colocated(space, load)
     if score is not None:
         count = np.full((1, 1, 1, 1), float(n))
-        in_flight, fits = colocated_capacity(score.designs, count)
+        found = colocated_capacity(score.designs, count)
+        in_flight, fits = found.x, found.fits
         rate = float(colocated_flow(score.designs, in_flight).rate_per_s.item()) * n if fits.item() else 0.0
         pool = scenario.colocated
         fleet = ColocatedFleet(

@@ -66,7 +66,8 @@ def test_capacity_holds_the_limits_and_falls_with_them() -> None:
             Scenario.model_validate({"slo": {"tpot_ms": tpot_ms}, "workload": {"rate_per_s": 1.0}})
         )
         designs = every_design(load, table(), np.array([512.0, 2048.0]), "chunked", 256.0)
-        in_flight, fits = colocated_capacity(designs)
+        found = colocated_capacity(designs)
+        in_flight, fits = found.x, found.fits
         rates.append(float(np.where(fits, colocated_flow(designs, in_flight).rate_per_s, 0.0).max()))
     assert rates[0] < rates[1] < rates[2]
 
@@ -78,7 +79,8 @@ def test_memory_limits_the_batch() -> None:
     load = load_of(scenario)
     context = load.context_tokens.item()
     designs = every_design(load, table(kv_tokens=10 * context), np.array([2048.0]), "chunked", 256.0)
-    in_flight, fits = colocated_capacity(designs)
+    found = colocated_capacity(designs)
+    in_flight, fits = found.x, found.fits
     assert fits.all()
     assert in_flight.item() < 10.0
 

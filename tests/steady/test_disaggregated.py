@@ -80,9 +80,11 @@ def test_decode_follows_littles_law() -> None:
 
 def test_capacity_holds_the_limits() -> None:
     designs = _designs()
-    in_flight, fits = decode_capacity(designs)
+    running = decode_capacity(designs)
+    in_flight, fits = running.x, running.fits
     decode = decode_flow(designs, in_flight, None)
-    rate, carried = prefill_capacity(designs, decode)
+    most = prefill_capacity(designs, decode)
+    rate, carried = most.x, most.fits
     assert fits.all()
     assert carried.all()
     flow = disaggregated_flow(designs, rate, np.maximum(designs.load.rate_per_s / rate, 1.0), decode)

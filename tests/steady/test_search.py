@@ -70,7 +70,7 @@ def test_a_capacity_holds_the_limits_and_a_millionth_more_does_not(seed: int) ->
         lambda x: decode_score(designs, x, None, needed), decode_bounds(designs), split.decode.in_flight,
         split.decode_fits,
     )  # fmt: skip
-    rate, fits = prefill_capacity(designs, split.decode)
+    rate = prefill_capacity(designs, split.decode)
     _is_the_limit(
-        lambda x: prefill_score(designs, x, split.decode, None), prefill_bounds(designs), rate, fits
+        lambda x: prefill_score(designs, x, split.decode, None), prefill_bounds(designs), rate.x, rate.fits
     )

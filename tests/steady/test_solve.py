@@ -5,9 +5,9 @@ from pdexplorer.steady.solve import largest, meet
 
 def test_largest_finds_each_cell_and_says_where_none_fits() -> None:
     limit = np.array([0.5, 3.0, 77.0, 1e9, 1e-9])
-    x, fits = largest(lambda v: np.clip(1 - v / limit, -1, 1), np.full(5, 0.01), np.full(5, 256.0))
-    assert fits.tolist() == [True, True, True, True, False]
-    assert np.allclose(x, [0.5, 3.0, 77.0, 256.0, 0.01], rtol=1e-6)
+    found = largest(lambda v: (np.clip(1 - v / limit, -1, 1),), np.full(5, 0.01), np.full(5, 256.0))
+    assert found.fits.tolist() == [True, True, True, True, False]
+    assert np.allclose(found.x, [0.5, 3.0, 77.0, 256.0, 0.01], rtol=1e-6)
 
 
 def test_meet_is_exact_and_clamps() -> None:

@@ -10,24 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pdexplorer.infeasible import Infeasible
-from pdexplorer.steady.colocated_capacity import colocated_score, in_flight_bounds
-from pdexplorer.steady.disaggregated import (
-    decode_bounds,
-    decode_needed,
-    decode_score,
-    prefill_bounds,
-    prefill_score,
-)
 from pdexplorer.steady.load import Load, load_of, single_precision
 from pdexplorer.steady.solve import NEARBY, ROUGH
 from pdexplorer.steady.split_designs import Wire
+from pdexplorer.steady.wire import WIRE_AXES
 from pdexplorer.study.search.axes import prices_of
 from pdexplorer.study.search.score import (
-    ColocatedScore,
-    DisaggregatedScore,
     colocated_costs,
     disaggregated_costs,
-    pinned,
     score_colocated,
     score_colocated_at,
     score_disaggregated,
@@ -54,7 +44,8 @@ class Known:
 
     spent: for a request per second, infinite where a design does not fit or was not tried. at: what was
     searched for, the requests in flight on an instance that decodes and, split, the rate of one that
-    prefills. reserve: the score of a design with hardly a request, below zero where not even that fits.
+    prefills. reserve: the score of a design with hardly a request, within ±1; below zero where not even that
+    fits.
     """
 
     spent: Array
@@ -93,41 +84,48 @@ class Sides:
         return Sides(one, other)
 
 
-def all_designs(
-    space: Space, axes: Mapping[str, Array], per_dollar: bool, points: int, reserves: bool = True
-) -> Sides:
-    """Every design in every cell. points: classes of requests. reserves: whether to work those out, a call
-    more; else 1 where a design fits and -1 where not.
-    """
-    load, prices = single_precision(load_of(space.scenario, axes, points)), prices_of(axes)
+def all_designs(space: Space, axes: Mapping[str, Array], per_dollar: bool, points: int) -> Sides:
+    """Every design in every cell. points: classes of requests."""
+    return Sides(
+        _every_colocated(space, axes, per_dollar, points), _every_pair(space, axes, per_dollar, points)
+    )
+
+
+def distinct_designs(space: Space, cells: Mapping[str, Array], per_dollar: bool, points: int) -> Sides:
+    """The same over cells (y, x) of every axis that may repeat: each side only where they differ for it."""
+    found = []
+    for every, ignored in ((_every_colocated, WIRE_AXES), (_every_pair, ())):
+        axes = {key: values for key, values in cells.items() if key not in ignored}
+        table = np.stack([values.ravel() for values in axes.values()], axis=1)
+        distinct, at = np.unique(table, axis=0, return_inverse=True)
+        thin = {key: distinct[None, :, column] for column, key in enumerate(axes)}
+        side = every(space, thin, per_dollar, points)
+        x = at.reshape(next(iter(cells.values())).shape)
+        found.append(None if side is None else side.cells(np.zeros_like(x), x, (1, len(distinct))))
+    return Sides(*found)
+
+
+def _every_colocated(space: Space, axes: Mapping[str, Array], per_dollar: bool, points: int) -> Known | None:
+    load = single_precision(load_of(space.scenario, axes, points))
     one = score_colocated(space, load, ROUGH)
+    if one is None:
+        return None
+    costs = colocated_costs(space, one, per_dollar, prices_of(axes))
+    return Known(costs, (one.in_flight,), _bounded(one.reserve))
+
+
+def _every_pair(space: Space, axes: Mapping[str, Array], per_dollar: bool, points: int) -> Known | None:
+    load = single_precision(load_of(space.scenario, axes, points))
     split = score_disaggregated(space, load, axes, ROUGH)
-    colocated = disaggregated = None
-    if one is not None:
-        costs = colocated_costs(space, one, per_dollar, prices)
-        reserve = _colocated_reserve(space, one) if reserves else np.where(one.fits, 1.0, -1.0)
-        colocated = Known(costs, (one.in_flight,), reserve)
-    if split is not None and not isinstance(split, Infeasible):
-        costs = disaggregated_costs(space, split, per_dollar, prices)
-        in_flight = np.broadcast_to(split.decode.in_flight, costs.shape)
-        reserve = _split_reserve(space, split) if reserves else np.where(split.fits, 1.0, -1.0)
-        disaggregated = Known(costs, (in_flight, split.prefill_rate_per_s), reserve)
-    return Sides(colocated, disaggregated)
+    if split is None or isinstance(split, Infeasible):
+        return None
+    costs = disaggregated_costs(space, split, per_dollar, prices_of(axes))
+    in_flight = np.broadcast_to(split.decode.in_flight, costs.shape)
+    return Known(costs, (in_flight, split.prefill_rate_per_s), _bounded(split.reserve))
 
 
-def _colocated_reserve(space: Space, one: ColocatedScore) -> Array:
-    low, _ = in_flight_bounds(one.designs)
-    return colocated_score(one.designs, low, pinned(space.scenario.colocated.instances, one.designs.load))
-
-
-def _split_reserve(space: Space, split: DisaggregatedScore) -> Array:
-    """Of the pool that has less."""
-    designs, scenario = split.designs, space.scenario
-    few = pinned(scenario.prefill.instances, designs.load)
-    prefill = prefill_score(designs, prefill_bounds(designs)[0], split.decode, few)
-    many = pinned(scenario.decode.instances, designs.load)
-    decode = decode_score(designs, decode_bounds(designs)[0], many, decode_needed(designs))
-    return np.minimum(prefill, decode)
+def _bounded(reserve: Array) -> Array:
+    return np.asarray(np.minimum(np.maximum(reserve, -1.0), 1.0))
 
 
 def near_designs(

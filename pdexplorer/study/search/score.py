@@ -27,23 +27,29 @@ Prices = Mapping[str, Array] | None
 
 @dataclass(frozen=True, eq=False)
 class ColocatedScore:
-    """Designs (instances, budgets, y, x): in flight and requests per second of one instance at its limit."""
+    """Designs (instances, budgets, y, x): in flight and requests per second of one instance at its limit.
+    reserve: as solve.Largest has it.
+    """
 
     designs: ColocatedDesigns
     in_flight: Array
     fits: NDArray[np.bool_]
     rate_per_s: Array
+    reserve: Array
 
 
 @dataclass(frozen=True, eq=False)
 class DisaggregatedScore:
-    """Designs (prefill, decode, y, x): what one instance of each pool carries at its limit."""
+    """Designs (prefill, decode, y, x): what one instance of each pool carries at its limit. reserve: as
+    solve.Largest has it, of the pool that has less.
+    """
 
     designs: DisaggregatedDesigns
     decode: DecodeFlow
     decode_fits: NDArray[np.bool_]
     prefill_rate_per_s: Array
     fits: NDArray[np.bool_]
+    reserve: Array
 
 
 def score_colocated(
@@ -64,8 +70,10 @@ def score_colocated_at(
     designs = colocated_designs(
         load, space.colocated_table, rows, budgets, engine.chunking, float(pool.max_batch)
     )
-    in_flight, fits = colocated_capacity(designs, pinned(pool.instances, load), effort, near)
-    return ColocatedScore(designs, in_flight, fits, colocated_flow(designs, in_flight).rate_per_s)
+    most = colocated_capacity(designs, pinned(pool.instances, load), effort, near)
+    return ColocatedScore(
+        designs, most.x, most.fits, colocated_flow(designs, most.x).rate_per_s, most.reserve
+    )
 
 
 def score_disaggregated(
@@ -103,10 +111,13 @@ def score_disaggregated_at(
     )  # fmt: skip
     many, few = pinned(scenario.decode.instances, load), pinned(scenario.prefill.instances, load)
     flying, rate_near = near or (None, None)
-    in_flight, decode_fits = decode_capacity(designs, many, effort, flying)
-    decode = decode_flow(designs, in_flight, many)
-    rate, fits = prefill_capacity(designs, decode, few, effort, rate_near)
-    return DisaggregatedScore(designs, decode, decode_fits, rate, fits & decode_fits)
+    running = decode_capacity(designs, many, effort, flying)
+    decode = decode_flow(designs, running.x, many)
+    rate = prefill_capacity(designs, decode, few, effort, rate_near)
+    return DisaggregatedScore(
+        designs, decode, running.fits, rate.x, rate.fits & running.fits,
+        np.minimum(rate.reserve, running.reserve),
+    )  # fmt: skip
 
 
 def wire_for(space: Space, load: Load, axes: Mapping[str, Array] | None = None) -> Wire | Infeasible | None:

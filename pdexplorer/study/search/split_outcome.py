@@ -10,7 +10,7 @@ from pdexplorer.steady.disaggregated import (
     disaggregated_flow,
     residence_s,
 )
-from pdexplorer.steady.solve import largest, meet, misses_score
+from pdexplorer.steady.solve import largest, meet, misses_score, room_score
 from pdexplorer.steady.split_designs import DisaggregatedDesigns
 from pdexplorer.steady.split_parts import decode_flow
 
@@ -41,7 +41,9 @@ def fleet_flow(
     low, high = np.full(n_d.shape, 1e-12), np.full(n_d.shape, designs.max_batch)
     if designs.load.waits_freely.all():
         # What decode has no memory for waits outside.
-        high, _ = largest(lambda in_flight: -decode_memory(designs, in_flight, n_d), low, high)
+        high = largest(
+            lambda in_flight: (room_score(1.0 + decode_memory(designs, in_flight, n_d)),), low, high
+        ).x
     return at(meet(requests, np.full(n_d.shape, demand), low, high))
 
 
@@ -79,18 +81,19 @@ def fleet_capacities(
         np.asarray(decode_instances, float)[None, None, None],
     )
 
-    def score(in_flight: Array) -> Array:
+    def scores(in_flight: Array) -> tuple[Array, ...]:
         decode = decode_flow(designs, in_flight, n_d)
         flow = disaggregated_flow(designs, decode.rate_per_s * n_d / n_p, n_p, decode)
         busy = np.maximum(flow.link.busy, flow.prefill.utilisation)
-        room = np.minimum(0.999 - busy, -decode_memory(designs, in_flight, n_d))
-        return misses_score(flow.attained, designs.load.percentile_fraction, room)
+        memory = decode_memory(designs, in_flight, n_d)
+        room = room_score(busy / 0.999), room_score(1.0 + memory)
+        return misses_score(flow.attained, designs.load.percentile_fraction), *room
 
     least = np.minimum(1e-3, 1e-3 * designs.load.mean_decode_steps)
     low, high = np.broadcast_to(least, n_d.shape), np.full(n_d.shape, designs.max_batch)
-    in_flight, fits = largest(score, low, high)
-    carried = decode_flow(designs, in_flight, n_d).rate_per_s * n_d
-    return np.asarray(np.where(fits, carried, 0.0)[0, 0, 0])
+    most = largest(scores, low, high)
+    carried = decode_flow(designs, most.x, n_d).rate_per_s * n_d
+    return np.asarray(np.where(most.fits, carried, 0.0)[0, 0, 0])
 
 
 def _counts(prefill_instances: Array | float, decode_instances: Array | float) -> tuple[Array, Array]:

@@ -41,7 +41,8 @@ def whole_colocated(score: ColocatedScore, basis: Basis, weight: Array, pinned: 
     in_flight, fits = score.in_flight, score.fits
     for _ in range(_ROUNDS):
         instances = np.maximum(count, 1.0)[:, :, None, None]
-        in_flight, fits = colocated_capacity(designs, instances, near=in_flight)
+        most = colocated_capacity(designs, instances, near=in_flight)
+        in_flight, fits = most.x, most.fits
         one = one_instance_carries(score, in_flight, instances)
         needed, _ = basis.instances(one, weight, pinned)
         carried = count * np.minimum(one, 1e12)
