@@ -169,7 +169,7 @@ CHINESE: Mapping[str, str] = {
     "map.goodput_per_gpu_ratio": "每 GPU 有效吞吐，P/D 分离 ÷ 同构，各取最优规模",
     "map.alt": "输入长度与链路速率上的收益图。P/D 分离在其中 {share} 的区域更优；当前位置：输入 {x} token,"
     "{y} Gbit/s。",
-    "pick.map": "输入 {x} token，每网卡 {y} Gbit/s：{gain}",
+    "pick.map": "输入 {x} token，{y} Gbit/s：{gain}",
     "pick.load": "{fleet}，负载 {rate} req/s，有效吞吐 {goodput} req/s，SLO 达标率 {attainment}",
     "pick.pareto": "TPOT 上限 {limit} ms，单用户 {speed} token/s；{fleet}每 GPU 输出 {rate} token/s",
     "pick.percentile": "{bar}：按 P{percentile} 判定时延要求",

@@ -176,7 +176,7 @@ ENGLISH: Mapping[str, str] = {
     "map.alt": "Map of the gain over input tokens and network rate. Separate pools win in {share} of it; "
     "you are at "
     "{x} input tokens and {y} Gbit/s.",
-    "pick.map": "{x} input tokens, {y} Gbit/s per NIC: {gain}",
+    "pick.map": "{x} tokens, {y} Gbit/s: {gain}",
     "pick.load": "{fleet} at {rate} req/s, goodput {goodput} req/s, SLO attainment {attainment}",
     "pick.pareto": "TPOT limit {limit} ms, {speed} tokens/s for one user; {fleet} {rate} output "
     "tokens/s per GPU",

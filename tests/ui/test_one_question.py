@@ -11,7 +11,7 @@ from pdexplorer.texts.catalogue import Texts
 from pdexplorer.texts.verdict_words import nearest_flips
 from pdexplorer.ui import compute
 from pdexplorer.ui.texts import plain
-from tests.ui.test_page import address, change, verdict, visit
+from tests.ui.visit import address, change, verdict, visit
 
 
 def test_verdict_flips_and_map_belong_to_one_question():

@@ -1,18 +1,8 @@
 """Points taken over without a mouse: the list beside a chart, and the rows of a table."""
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
-from pdexplorer.ui.launch import PAGE
-
-
-def visit(**query):
-    page = AppTest.from_file(str(PAGE), default_timeout=60)
-    for key, value in query.items():
-        page.query_params[key] = value
-    page.run()
-    assert not page.exception
-    return page
+from tests.ui.visit import visit
 
 
 @pytest.mark.parametrize(
