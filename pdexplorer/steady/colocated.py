@@ -135,7 +135,8 @@ def colocated_flow(designs: ColocatedDesigns, in_flight: Array) -> ColocatedFlow
     """The state of every design with that mean number of requests decoding on an instance."""
     load, table = designs.load, designs.table
     batch, active = seen_batch(in_flight, load.offline)
-    step_s, slope_s = designs.grid.at(batch)
+    at_batch = locate(table.batch_nodes, batch)
+    step_s, slope_s = designs.grid.read(*at_batch)
     steps = load.mean_decode_steps
     if designs.alone_s is not None:
         return _stopping_flow(designs, in_flight, batch, active, step_s, slope_s, steps)
@@ -145,14 +146,14 @@ def colocated_flow(designs: ColocatedDesigns, in_flight: Array) -> ColocatedFlow
     latency_steps = _soft_ceil(new / chunk)
     fewest = load.mean_new_tokens / chunk
     most = np.maximum(load.over(latency_steps), fewest)
-    at_batch = locate(table.batch_nodes, batch)
     several = np.minimum(np.maximum(most - 1.0, 0.0), 1.0)
     mixed_steps = most - 0.5 * (most - fewest)
     for _ in range(_PACKING_ROUNDS):
         chunk_tokens = load.mean_new_tokens / mixed_steps
         # A prompt runs on one attention rank, and the step lasts as long as its fullest rank.
         as_spread = np.maximum(ranks * np.minimum(load.mean_new_tokens, chunk_tokens), chunk_tokens)
-        added, alone = added_s(designs, as_spread, chunk_tokens / load.mean_new_tokens, at_batch)
+        at_chunk = locate(table.prompt_nodes, as_spread)
+        added, alone = added_s(designs, as_spread, at_chunk, chunk_tokens / load.mean_new_tokens, at_batch)
         rate = 1.0 / (steps * step_s / in_flight + mixed_steps * added)
         step_of_prompt = active * (step_s + added) + (1.0 - active) * alone
         mixed_steps = (
@@ -167,7 +168,8 @@ def colocated_flow(designs: ColocatedDesigns, in_flight: Array) -> ColocatedFlow
     # Time is all but linear in the tokens of a step: a fixed part a step, and a part per token.
     other = np.where(chunk_tokens < 0.7 * chunk, chunk, 0.5 * chunk_tokens)
     spread = np.maximum(ranks * np.minimum(load.mean_new_tokens, other), other)
-    added_other, alone_other = added_s(designs, spread, other / load.mean_new_tokens, at_batch)
+    at_other = locate(table.prompt_nodes, spread)
+    added_other, alone_other = added_s(designs, spread, at_other, other / load.mean_new_tokens, at_batch)
     per_token = np.maximum((added_other - added) / (other - chunk_tokens), 0.0)
     fixed = np.maximum(added - per_token * chunk_tokens, 0.0)
     of_other = active * (step_s + added_other) + (1.0 - active) * alone_other
@@ -175,7 +177,7 @@ def colocated_flow(designs: ColocatedDesigns, in_flight: Array) -> ColocatedFlow
     prompt_fixed = np.maximum(step_of_prompt - prompt_per_token * chunk_tokens, 0.0)
     # What a past adds per token, by class; never so little that a token takes no time.
     of_class = load.past_tokens + 0.5 * load.new_tokens - designs.middle
-    late = _slope(designs, as_spread) / ranks / chunk_tokens * of_class[:, None, None]
+    late = _of_chunk(designs.past_slope, *at_chunk) / ranks / chunk_tokens * of_class[:, None, None]
     service = latency_steps * prompt_fixed + new * np.maximum(prompt_per_token + late, 0.2 * prompt_per_token)
     share = latency_steps * (mixed_steps / np.maximum(most, 1e-12))
     interference = share * fixed + new * np.maximum(per_token + late, 0.2 * per_token)
@@ -235,21 +237,25 @@ def _soft_ceil(x: Array) -> Array:
 
 
 def added_s(
-    designs: ColocatedDesigns, spread: Array, prompts: Array, at_batch: tuple[Rows, Array]
+    designs: ColocatedDesigns,
+    spread: Array,
+    at_chunk: tuple[Rows, Array],
+    prompts: Array,
+    at_batch: tuple[Rows, Array],
 ) -> tuple[Array, Array]:
     """(what prompt tokens add to a step that decodes, a step of them alone).
 
-    spread: the tokens of the fullest attention rank × ranks; prompts: how many of the ranks have any.
+    spread: the tokens of the fullest attention rank × ranks, at_chunk: where those lie in the table; prompts:
+    how many of the ranks have any.
     """
     table = designs.table
-    c = locate(table.prompt_nodes, spread)
-    beside, alone = _read(table.added_s, designs.rows, c, at_batch)
+    beside, alone = _read(table.added_s, designs.rows, at_chunk, at_batch)
     ranks = designs.ranks
     if np.any(ranks > 1.0):
         lone = _read(table.lone_s, designs.rows, locate(table.prompt_nodes, spread / ranks), at_batch)
         share = np.minimum(np.maximum((prompts - 1.0) / np.maximum(ranks - 1.0, 1.0), 0.0), 1.0)
         beside, alone = beside * share + lone[0] * (1.0 - share), alone * share + lone[1] * (1.0 - share)
-    past = _of_chunk(designs.past, *c)
+    past = _of_chunk(designs.past, *at_chunk)
     return beside + past, alone + past
 
 
@@ -264,11 +270,6 @@ def _read(
     low = flat[beside] + (flat[beside + 1] - flat[beside]) * b_part
     high = flat[beside + columns] + (flat[beside + columns + 1] - flat[beside + columns]) * b_part
     return low + (high - low) * c_part, flat[index] + (flat[index + columns] - flat[index]) * c_part
-
-
-def _slope(designs: ColocatedDesigns, chunk: Array) -> Array:
-    c, part = locate(designs.table.prompt_nodes, chunk)
-    return _of_chunk(designs.past_slope, c, part)
 
 
 def _of_chunk(values: Array, at: Rows, part: Array) -> Array:

@@ -182,7 +182,8 @@ def _prompt_s(designs: ColocatedDesigns) -> Array:
     chunk = np.minimum(np.maximum(designs.budgets - _SOME, ranks), new)
     spread = np.broadcast_to(np.maximum(ranks * np.minimum(new, chunk), chunk), designs.shape)
     beside = np.full((1, 1, 1, 1), _SOME, dtype=load.weight.dtype)
-    added, _ = added_s(designs, spread, chunk / new, locate(designs.table.batch_nodes, beside))
+    at_chunk = locate(designs.table.prompt_nodes, spread)
+    added, _ = added_s(designs, spread, at_chunk, chunk / new, locate(designs.table.batch_nodes, beside))
     return np.asarray(added * new / chunk)
 
 

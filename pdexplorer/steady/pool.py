@@ -32,7 +32,10 @@ class DecodeGrid:
 
     def at(self, batch: Array) -> tuple[Array, Array]:
         """Step time in seconds at a real batch, and its slope per request."""
-        at, part = locate(self.nodes, batch)
+        return self.read(*locate(self.nodes, batch))
+
+    def read(self, at: Rows, part: Array) -> tuple[Array, Array]:
+        """The same where the batch is located already."""
         index = at * self.stride + self.offset
         low, high = self.flat[index], self.flat[index + self.stride]
         return low + (high - low) * part, (high - low) / (self.nodes[at + 1] - self.nodes[at])
