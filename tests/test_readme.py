@@ -66,7 +66,8 @@ def test_the_pasted_output_is_the_real_one_where_no_number_drifts(capsys: pytest
 
 
 def test_the_addresses_it_names_are_served() -> None:
-    assert set(re.findall(r"`(/[a-z0-9/.]+)\?", README)) == {route.path for route in routes("")}
+    served = {route.path for route in routes("") if "{" not in route.path}  # all else under /api is refused
+    assert set(re.findall(r"`(/[a-z0-9/.]+)\?", README)) == served
 
 
 def decision(output: str) -> str:
