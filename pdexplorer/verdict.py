@@ -12,6 +12,12 @@ from pdexplorer.scenario.decision_block import VerdictRule
 Decision = Literal["disaggregate", "benchmark_first", "stay_colocated", "hybrid", "infeasible"]
 """`hybrid` comes only from a replay of such routing (study.hybrid), never from the estimate."""
 
+SHOWN = 3
+"""Most reasons, and most flips, that a verdict is told with."""
+
+_TINY = 0.02
+"""A reason that moves less than this share of time or money is not worth a sentence."""
+
 _ROUNDING = 1.0 - 1e-9
 
 Basis = Literal["least_cost", "most_goodput", "equal_gpus", "fixed_fleets"]
@@ -87,7 +93,9 @@ class Verdict:
 
     confidence: share of draws over the efficiencies' spread that give the same decision; gain_interval: 90%
     of those draws' ratios; both None until drawn, or without a spread. undecided: that interval straddles the
-    line between staying and splitting, so a benchmark comes first.
+    line between staying and splitting, so the decision is to benchmark first; leaning: what the estimate
+    alone decided, which confidence is then of. break_even: nearest first, as a ratio to where the scenario
+    stands.
     """
 
     decision: Decision
@@ -99,6 +107,7 @@ class Verdict:
     confidence_text: str = ""
     gain_interval: tuple[float, float] | None = None
     undecided: bool = False
+    leaning: Decision | None = None
     reasons: tuple[Reason, ...] = ()
     break_even: tuple[BreakEven, ...] = ()
     sentence: str = ""
@@ -122,11 +131,32 @@ class Verdict:
             "confidence_text": self.confidence_text,
             "gain_interval": None if self.gain_interval is None else list(self.gain_interval),
             "undecided": self.undecided,
+            "leaning": self.leaning,
             "vetoes": list(self.vetoes),
             "reasons": [reason.to_json() for reason in self.reasons],
             "break_even": [flip.to_json() for flip in self.break_even],
             "hybrid": self.hybrid,
         }
+
+
+def told_reasons(verdict: Verdict) -> tuple[tuple[Reason, ...], tuple[Reason, ...]]:
+    """The reasons that everyone tells, at most three: those on the verdict's side, then one against it.
+
+    A verdict for neither side, benchmark first, has those for splitting first. Where one fleet cannot run
+    the verdict's own sentence gives the reason.
+    """
+    if verdict.decided_by == "feasibility":
+        return (), ()
+    wanted = "colocated" if verdict.decision == "stay_colocated" else "disaggregated"
+    heavy = [reason for reason in verdict.reasons if reason.weight >= _TINY]
+    ours = [reason for reason in heavy if reason.favours in (wanted, None)]
+    against = [reason for reason in heavy if reason.favours not in (wanted, None)][:1]
+    return tuple(ours[: SHOWN - len(against)]), tuple(against)
+
+
+def told_flips(verdict: Verdict) -> tuple[BreakEven, ...]:
+    """The flips that everyone tells: the nearest three; Verdict.break_even stands in that order."""
+    return tuple(flip for flip in verdict.break_even if flip.value is not None)[:SHOWN]
 
 
 def decide(

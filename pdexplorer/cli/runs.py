@@ -28,7 +28,7 @@ def evaluate(arguments: argparse.Namespace) -> None:
     if arguments.json:
         print(json_text({**evaluation.to_json(), **traced.to_json()}))
     else:
-        print_evaluation(title, evaluation.to_json(), evaluation.sources, traced.notes)
+        print_evaluation(title, evaluation, traced.notes)
 
 
 def simulate(arguments: argparse.Namespace) -> None:

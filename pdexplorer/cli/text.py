@@ -6,39 +6,44 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pdexplorer.cli.lists import print_table
+from pdexplorer.study.compare import Evaluation
+from pdexplorer.study.headline import in_numbers
 from pdexplorer.study.words import shape_text
+from pdexplorer.verdict import told_flips, told_reasons
 
 Answer = Mapping[str, Any]
 _WIDTH = 100
 _FLEETS = ("colocated", "disaggregated")
-_MOST = 3
 _SOURCE = re.compile(r"(?P<what>.*?): (?P<kind>datasheet|published|measured|fitted|derived|assumed|user)\b")
 _BUSY = {"instances": "GPUs", "prefill": "P", "decode": "D", "link": "link", "kv_memory": "KV memory"}
 _PARTS = ("prefill", "decode", "kv_transfer", "scheduling_idle", "total")
 
 
-def print_evaluation(title: str, answer: Answer, sources: Sequence[str], notes: Sequence[str] = ()) -> None:
-    """What a trace brought in (notes), verdict, because, flips if, both fleets, cost in parts, sources."""
+def print_evaluation(title: str, evaluation: Evaluation, notes: Sequence[str] = ()) -> None:
+    """What a trace brought in (notes), verdict, because, but, flips, both fleets, cost in parts, sources."""
+    answer = evaluation.to_json()
     verdict = answer["verdict"]
     print(f"{title}\n")
     _print_notes(notes)
     _wrapped("", str(verdict["sentence"]))
-    reasons = [str(reason["text"]).rstrip(".") for reason in verdict["reasons"][:_MOST]]
-    if reasons:
-        _wrapped("because   ", "; ".join(reasons) + ".")
+    because, but = ("; ".join(r.text.rstrip(".") for r in side) for side in told_reasons(evaluation.verdict))
+    for lead, reasons in (("because   ", because or in_numbers(answer).rstrip(".")), ("but       ", but)):
+        if reasons:
+            _wrapped(lead, f"{reasons}.")
     if verdict["vetoes"]:
         _wrapped("held back by  ", "; ".join(verdict["vetoes"]) + ".")
-    flips = [str(flip["text"]) for flip in verdict["break_even"] if flip["value"] is not None]
-    _wrapped(
-        "but       ",
-        ", ".join(flips[:_MOST]) + "." if flips else "nothing in the inputs' range changes this.",
-    )
+    flips = [flip.text for flip in told_flips(evaluation.verdict)]
+    able = answer["colocated"]["feasible"] or answer["disaggregated"]["feasible"]
+    if flips or (able and not verdict["undecided"]):
+        _wrapped(
+            "flips     ", ", ".join(flips) + "." if flips else "nothing in the inputs' range changes this."
+        )
     if verdict["confidence_text"]:
         _wrapped("how sure  ", verdict["confidence_text"])
     print()
     _print_fleets(answer)
-    if sources:
-        _print_sources(sources)
+    if evaluation.sources:
+        _print_sources(evaluation.sources)
 
 
 def print_simulation(title: str, answers: Answer, notes: Sequence[str] = ()) -> None:
@@ -46,6 +51,9 @@ def print_simulation(title: str, answers: Answer, notes: Sequence[str] = ()) -> 
     print(f"{title}\n")
     _print_notes(notes)
     _print_fleets(answers)
+    for name in _FLEETS:
+        if name in answers and answers[name]["infeasible"] is not None:
+            _wrapped(f"{name} cannot: ", answers[name]["infeasible"]["text"])
 
 
 def _print_notes(notes: Sequence[str]) -> None:
@@ -94,8 +102,6 @@ def _print_fleets(answers: Answer) -> None:
         rows.insert(1, row("simulated", "s", [_number(side["simulated_s"]) for side in sides]))
     print_table(("", "", *fleets), [("", "", *kinds), *rows], text_columns=(0, 1))
     for name, side in zip(fleets, sides, strict=True):
-        if side["infeasible"] is not None:
-            _wrapped(f"{name} cannot: ", side["infeasible"]["text"])
         if side["money_note"]:
             _wrapped(f"{name} prices: ", side["money_note"])
 

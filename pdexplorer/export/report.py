@@ -1,6 +1,5 @@
 """One question with its answer, as every export reads it: memo, page, summary, images."""
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -21,18 +20,18 @@ from pdexplorer.study.standing_map import here_on_map, standing_map, worked_out
 from pdexplorer.study.words import number, percent
 from pdexplorer.texts.catalogue import LANGUAGES, Texts
 from pdexplorer.texts.verdict_words import (
+    because_and_but,
     flip_label,
     flip_said,
     limits_of,
-    reason_said,
     sentence,
     title,
     unfair,
     unknown,
 )
+from pdexplorer.verdict import SHOWN
 
 FLEETS = ("colocated", "disaggregated")
-MOST_REASONS = 3
 
 
 @dataclass(frozen=True)
@@ -45,7 +44,6 @@ class Flip:
     value: float
     unit: str
     text: str
-    distance: float
 
 
 @dataclass(frozen=True)
@@ -157,25 +155,26 @@ class Report:
 
     @property
     def reasons(self) -> tuple[str, ...]:
-        """The weightiest reasons, a sentence each, without limits that are named beside them anyway."""
-        said = (reason_said(self.texts, reason) for reason in self.evaluation.verdict.reasons)
-        return tuple(text for text in said if not any(limit in text for limit in self.limits))[:MOST_REASONS]
+        """The reasons that are told, a sentence each, what speaks against the verdict marked so."""
+        because, but = because_and_but(self.texts, self.evaluation.verdict, self.answer)
+        gap = "" if self.language == "zh" else " "
+        return (*because, *(f"{self.texts.text('verdict.but')}{gap}{told}" for told in but))
 
     @cached_property
     def flips(self) -> tuple[Flip, ...]:
         """Nearest first."""
-        found = [
-            self._flip(flip) for flip in self.answer["verdict"]["break_even"] if flip["value"] is not None
-        ]
-        return tuple(sorted(found, key=lambda flip: flip.distance))
+        break_even = self.answer["verdict"]["break_even"]
+        return tuple(self._flip(flip) for flip in break_even if flip["value"] is not None)
 
     @property
     def flips_sentence(self) -> str:
         """The three nearest flips; empty where neither fleet can."""
         if not any(self.answer[fleet]["feasible"] for fleet in FLEETS):
             return ""
-        nearest = self.text("flips_joined").join(flip.text for flip in self.flips[:3])
-        return self.text("flips", flips=nearest) if nearest else self.text("no_flip")
+        nearest = self.text("flips_joined").join(flip.text for flip in self.flips[:SHOWN])
+        if not nearest:
+            return "" if self.answer["verdict"]["undecided"] else self.text("no_flip")
+        return self.text("flips", flips=nearest)
 
     @cached_property
     def steady_settings(self) -> tuple[str, ...]:
@@ -213,12 +212,6 @@ class Report:
     def _flip(self, flip: Mapping[str, Any]) -> Flip:
         key, value = str(flip["key"]), float(flip["value"])
         here = self._standing(key)
-        if here is None:
-            distance = math.inf
-        elif here > 0 and value > 0:
-            distance = abs(math.log(value / here))
-        else:
-            distance = abs(value - here)
         said = flip_said(self.texts, self.answer, flip, here)
         if self.language == "zh" and said[0].isascii():
             said = f" {said}"  # between Chinese and Latin letters
@@ -226,7 +219,7 @@ class Report:
             said = self.text("flip", decision=self._decision(str(flip["then"])), flip=said)
         else:
             said = self.text("flip_plain", flip=said)
-        return Flip(key, here, value, str(flip["unit"]), said, distance)
+        return Flip(key, here, value, str(flip["unit"]), said)
 
     def _decision(self, decision: str) -> str:
         """A decision within a sentence."""

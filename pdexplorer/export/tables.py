@@ -84,7 +84,8 @@ def flip_table(report: Report) -> tuple[Row, list[Row]]:
         here = _NONE if flip.here is None else _value(flip.key, flip.here)
         unit = "" if flip.key.endswith("_fraction") else _unit(report, flip.unit)
         away = _NONE if not flip.here or flip.here < 0 else f"{number(flip.value / flip.here)}×"
-        rows.append((flip.text, here, _value(flip.key, flip.value), unit, away))
+        there = number(flip.value, 2) if flip.unit == "tokens" else _value(flip.key, flip.value)
+        rows.append((flip.text, here, there, unit, away))
     return tuple(report.text(name) for name in ("beyond", "here", "there", "unit", "away")), rows
 
 

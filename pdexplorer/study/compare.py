@@ -14,8 +14,8 @@ from pdexplorer.metrics.outcome import Outcome
 from pdexplorer.physics.fleet import ColocatedFleet, DisaggregatedFleet
 from pdexplorer.scenario.scenario import Scenario
 from pdexplorer.steady.load import Load, load_of
-from pdexplorer.study import words
 from pdexplorer.study.break_even import break_evens
+from pdexplorer.study.headline import HYBRID, disagreement, headline, unfair, vetoed, with_limits
 from pdexplorer.study.other_side import with_other_side
 from pdexplorer.study.price_flips import price_break_evens
 from pdexplorer.study.reasons import for_decision, reasons_of
@@ -99,7 +99,7 @@ def evaluation_steps(space: Space) -> Iterator[Evaluation]:
         reasons=for_decision(
             reasons_of(scenario, sized.outcome, pools.outcome, _prices(space)), verdict.decision
         ),
-        hybrid=words.HYBRID,
+        hybrid=HYBRID,
     )
     verdict = replace(
         verdict, sentence=sentence_of(scenario, verdict, sized.outcome, pools.outcome, space.catalog)
@@ -203,24 +203,23 @@ def sentence_of(
     """One to three plain sentences: the decision, and what qualifies it."""
     offline = scenario.workload.mode == "offline"
     parts = [
-        words.headline(
+        headline(
             verdict.decision,
             verdict.clearly,
             scenario.compare.basis,
             verdict.decided_by,
             verdict.ratio,
             offline,
+            verdict.leaning,
         )
     ]
     if verdict.decided_by == "feasibility":
-        for name, side in (("colocated", colocated), ("disaggregated", split)):
-            if side.infeasible is not None:
-                parts.append(words.limit_named(name, side.infeasible.text))
+        parts = with_limits(parts[0], colocated.infeasible, split.infeasible)
     if verdict.vetoes and verdict.decision != "stay_colocated":
-        parts.append(words.vetoed(verdict.vetoes))
+        parts.append(vetoed(verdict.vetoes))
     parts += _disagreements(scenario, verdict)
-    unfair = words.unfair(scenario, catalog.engines)
-    return " ".join([*parts, unfair] if unfair else parts)
+    note = unfair(scenario, catalog.engines)
+    return " ".join([*parts, note] if note else parts)
 
 
 def _disagreements(scenario: Scenario, verdict: Verdict) -> list[str]:
@@ -232,4 +231,4 @@ def _disagreements(scenario: Scenario, verdict: Verdict) -> list[str]:
     value = ratio_of(verdict.ratios, other)
     if value is None or band_of(scenario.verdict, value) == own:
         return []
-    return [words.disagreement(other, value, band_of(scenario.verdict, value))]
+    return [disagreement(other, value, band_of(scenario.verdict, value))]

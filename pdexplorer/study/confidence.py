@@ -9,8 +9,8 @@ from pdexplorer.catalog.catalog import Catalog, load_catalog
 from pdexplorer.infeasible import Infeasible
 from pdexplorer.scenario.decision_block import VerdictRule
 from pdexplorer.steady.load import load_of
-from pdexplorer.study import words
-from pdexplorer.study.compare import Evaluation, priced
+from pdexplorer.study import headline
+from pdexplorer.study.compare import Evaluation, priced, sentence_of
 from pdexplorer.study.drawn_ratios import drawn_costs
 from pdexplorer.study.progress import Report, unheard
 from pdexplorer.study.search.basis import Basis, basis_of
@@ -55,7 +55,9 @@ def confidence_of(
 
 
 def with_confidence(evaluation: Evaluation, catalog: Catalog | None = None) -> Evaluation:
-    """The evaluation with the verdict's confidence filled; as it was where nothing has a spread."""
+    """The evaluation with the verdict's confidence filled; as it was where nothing has a spread. Where the
+    draws do not decide, the decision is to benchmark first.
+    """
     found = confidence_of(evaluation, catalog)
     if found is None:
         return evaluation
@@ -68,11 +70,20 @@ def with_confidence(evaluation: Evaluation, catalog: Catalog | None = None) -> E
         confidence_text=found.text,
         gain_interval=interval,
         undecided=found.undecided,
-        sentence=f"{evaluation.verdict.sentence} {found.text}"
-        if found.undecided
-        else evaluation.verdict.sentence,
     )
+    if found.undecided:
+        verdict = _benchmark_first(replace(evaluation, verdict=verdict), catalog)
     return replace(evaluation, verdict=verdict)
+
+
+def _benchmark_first(evaluation: Evaluation, catalog: Catalog | None) -> Verdict:
+    """The verdict of an estimate that cannot decide: one decision, the estimate's own told after it."""
+    verdict = evaluation.verdict
+    verdict = replace(verdict, decision="benchmark_first", leaning=verdict.decision, clearly=False)
+    one, other = evaluation.colocated, evaluation.disaggregated
+    sentence = sentence_of(evaluation.scenario, verdict, one, other, catalog or load_catalog())
+    elsewhere = tuple(flip for flip in verdict.break_even if flip.then != verdict.decision)
+    return replace(verdict, sentence=sentence, break_even=elsewhere)
 
 
 def _confidence(evaluation: Evaluation, space: Space, report: Report) -> Confidence | None:
@@ -111,7 +122,7 @@ def _confidence(evaluation: Evaluation, space: Space, report: Report) -> Confide
         low, high = (float(q) for q in np.quantile(able, (_TAIL, 1.0 - _TAIL)))
     straddles = low is not None and high is not None and low < rule.benchmark_ratio <= high
     undecided = straddles and agreeing < asked.sure_fraction
-    text = words.confidence(agreeing, low, high, undecided)
+    text = headline.confidence(agreeing, low, high, undecided)
     return Confidence(draws, agreeing, low, high, undecided, tuple(counts.most_common()), text)
 
 

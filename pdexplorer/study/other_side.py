@@ -1,5 +1,6 @@
 """What the decision is beyond each break-even: a flip says what to do on the other side of it."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal
@@ -14,12 +15,20 @@ _PRICE = "money.usd_per_hour."
 
 
 def with_other_side(flips: Sequence[BreakEven], verdict: Verdict, space: Space) -> tuple[BreakEven, ...]:
-    """Each flip with the decision beyond it, seen from where the scenario stands, and its words.
+    """Each flip with the decision beyond it, seen from where the scenario stands, and its words; the nearest
+    first, as a ratio to where it stands, then those without a ratio, then settings that flip nothing.
 
     A setting without a value of its own (an unpriced accelerator) stands where the verdict does: on the side
     that pays only if the verdict is to disaggregate.
     """
-    return tuple(_beyond(flip, verdict, space) for flip in flips)
+    ordered = sorted(flips, key=lambda flip: _distance(flip, _own(flip.key, space)))
+    return tuple(_beyond(flip, verdict, space) for flip in ordered)
+
+
+def _distance(flip: BreakEven, own: float | None) -> tuple[bool, float]:
+    if flip.value is None or not own or own < 0.0 or flip.value <= 0.0:
+        return flip.value is None, math.inf
+    return False, abs(math.log(flip.value / own))
 
 
 def _beyond(flip: BreakEven, verdict: Verdict, space: Space) -> BreakEven:

@@ -3,11 +3,8 @@ beside it.
 """
 
 import math
-from collections.abc import Mapping
 
-from pdexplorer.catalog.engine import EngineProfile
 from pdexplorer.infeasible import Infeasible
-from pdexplorer.scenario.scenario import Scenario
 
 
 def number(value: float, digits: int = 3) -> str:
@@ -205,102 +202,3 @@ DECISIONS = {
 def beyond(decision: str, side: str, key: str, value: float, unit: str) -> str:
     """The decision on the other side of a break-even: "stay colocated above 8,400 input tokens"."""
     return f"{DECISIONS[decision]} {side} {_place(key, value, unit)}"
-
-
-BASIS = {
-    "least_cost": "at least cost for this demand",
-    "most_goodput": "at most goodput for the budget",
-    "equal_gpus": "at equal GPU counts",
-    "fixed_fleets": "for the two fleets as given",
-}
-OFFLINE = "for a batch job without latency limits"
-RATIO = {
-    "cost_ratio": "cost per request",
-    "goodput_per_dollar_ratio": "goodput per USD",
-    "goodput_per_gpu_ratio": "goodput per GPU",
-    "goodput_ratio": "goodput",
-}
-VETO = {
-    "transfer_share": "the KV transfer takes too large a share of TTFT P95",
-    "link_busy": "the link is too busy",
-    "prefill_busy": "the prefill pool is too busy",
-}
-HYBRID = "Hybrid routing (short uncached prompts prefilled on the decode side) is judged by replay, not here."
-
-
-def gain(ratio: float) -> str:
-    """How much better splitting is, as a person says it."""
-    return f"{number(ratio)}×" if ratio >= 0.995 else f"only {number(ratio)}×"
-
-
-def headline(
-    decision: str, clearly: bool, basis: str, decided_by: str | None, ratio: float | None, offline: bool
-) -> str:
-    where = OFFLINE if offline else BASIS[basis]
-    what = RATIO.get(decided_by or "", "")
-    if ratio is None:
-        return {
-            "disaggregate": f"Disaggregate {where}: only the split fleet meets the limits.",
-            "stay_colocated": f"Stay colocated {where}: the split fleet cannot run or meet the limits.",
-            "infeasible": "Neither design can serve this within the limits.",
-        }.get(decision, f"Stay colocated {where}: there is no ratio to compare.")
-    won = f"splitting gives {gain(ratio)} the colocated {what}"
-    if decided_by == "cost_ratio":
-        won = _cheaper(ratio)
-    start = {
-        "disaggregate": "Disaggregate, clearly" if clearly else "Disaggregate",
-        "benchmark_first": "Benchmark first",
-        "stay_colocated": "Stay colocated",
-    }[decision]
-    return f"{start}: {where}, {won}."
-
-
-def _cheaper(ratio: float) -> str:
-    if abs(ratio - 1.0) < 0.005:
-        return "splitting costs the same per request"
-    if ratio > 1.0:
-        return f"splitting costs {percent(1.0 - 1.0 / ratio)} less per request ({number(ratio)}×)"
-    return f"splitting costs {percent(1.0 / ratio - 1.0)} more per request ({number(ratio)}×)"
-
-
-def vetoed(keys: tuple[str, ...]) -> str:
-    return "Veto: " + " and ".join(VETO[key] for key in keys) + "."
-
-
-UNFAIR = {
-    "unchunked": " without chunked prefill",
-    "unfair": "The comparison is not fair: colocated runs {own}{without}.",
-    "unfair_engines": "The comparison is not fair: colocated runs {own}{without}, the split runs {split}.",
-}
-"""How a baseline that is not the best on offer is told, by key."""
-
-
-def unfair(scenario: Scenario, engines: Mapping[str, EngineProfile], told: Mapping[str, str] = UNFAIR) -> str:
-    """A baseline that is not the best on offer: another engine, or no chunked prefill. Empty where it is.
-    told: the templates, in any language.
-    """
-    own, split = (engines[name].short_name for name in (scenario.colocated_engine, scenario.engine.profile))
-    without = "" if scenario.engine.chunking == "chunked" else told["unchunked"]
-    if own != split:
-        return told["unfair_engines"].format(own=own, without=without, split=split)
-    return told["unfair"].format(own=own, without=without) if without else ""
-
-
-def disagreement(other: str, ratio: float, band: str) -> str:
-    says = {"disaggregate": "pays", "benchmark_first": "worth a benchmark", "stay_colocated": "not worth it"}[
-        band
-    ]
-    scale = " at unrounded scale" if other == "goodput_per_gpu_ratio" else ""
-    return f"By {RATIO[other]}{scale} it is {number(ratio)}×: {says}."
-
-
-def limit_named(name: str, text: str) -> str:
-    return f"{name.capitalize()}: {text}."
-
-
-def confidence(agreeing: float, low: float | None, high: float | None, undecided: bool) -> str:
-    """How sure, over draws of the efficiencies' spread."""
-    within = "" if low is None or high is None else f"; 90% of draws lie within {number(low)}–{number(high)}×"
-    if undecided:
-        return f"The estimate cannot decide this: benchmark first{within}."
-    return f"{percent(agreeing)} of draws over the measured spread agree{within}."

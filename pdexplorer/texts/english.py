@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from pdexplorer.study.words import UNFAIR
+from pdexplorer.study.headline import IN_NUMBERS, UNFAIR
 
 ENGLISH: Mapping[str, str] = {
     "page.title": "pdexplorer",
@@ -73,6 +73,10 @@ ENGLISH: Mapping[str, str] = {
     "verdict.stay_colocated": "Stay colocated",
     "verdict.hybrid": "Hybrid",
     "verdict.infeasible": "Neither fleet can",
+    "verdict.leans_disaggregate": "the estimate cannot decide this; it leans to splitting: {sentence}",
+    "verdict.leans_stay_colocated": "the estimate cannot decide this; it leans to staying colocated: "
+    "{sentence}",
+    "verdict.leans_benchmark_first": "the estimate cannot decide this; {sentence}",
     "verdict.unknown": "Cannot judge yet",
     "verdict.line": "{title}: {sentence}",
     "verdict.unknown_why": "{why}; set it below.",
@@ -193,6 +197,5 @@ ENGLISH: Mapping[str, str] = {
     "pick.choose": "Point to take over",
     "pick.none_yet": "Choose a point to take over",
     "error.evaluate": "This scenario cannot be evaluated: {why}",
-    "verdict.in_numbers": "The split fleet needs {split} GPUs ({split_cost} USD/h), the colocated one "
-    "{colocated} ({colocated_cost} USD/h).",
+    "verdict.in_numbers": IN_NUMBERS,
 }

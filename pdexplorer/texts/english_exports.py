@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from pdexplorer.study.words import BASIS, OFFLINE, RATIO
+from pdexplorer.study.headline import BASIS, OFFLINE, RATIO
 
 ENGLISH_EXPORTS: Mapping[str, str] = {
     "export.title": "Does splitting prefill and decode pay? {title}",

@@ -1,23 +1,16 @@
 """A verdict in words: the decision, what it means in numbers, why, and what would flip it."""
 
-import math
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from pdexplorer.catalog.catalog import Catalog
 from pdexplorer.scenario.decision_block import VerdictRule
 from pdexplorer.scenario.scenario import Scenario
-from pdexplorer.study import words
+from pdexplorer.study import headline
 from pdexplorer.texts.catalogue import Texts, catalogue
 from pdexplorer.texts.chinese_reasons import chinese_reason
 from pdexplorer.texts.formats import percent, ratio_text, with_unit
-from pdexplorer.verdict import Reason, Verdict, band_of, other_ratio
-
-SHOWN = 3
-"""Most reasons, and most flips, that a verdict is told with."""
-
-_TINY = 0.02
-"""A reason that moves less than this share of time or money is not worth a sentence."""
+from pdexplorer.verdict import SHOWN, Reason, Verdict, band_of, other_ratio, told_reasons
 
 Answer = Mapping[str, Any]
 """An evaluation as `evaluate --json` writes it."""
@@ -40,7 +33,16 @@ def title(texts: Texts, answer: Answer) -> str:
 
 
 def sentence(texts: Texts, answer: Answer, whys: Mapping[str, str], escape: Escape = str) -> str:
-    """What the decision means in the number that decided it. whys: per fleet that cannot run, the limit."""
+    """What the decision means in the number that decided it. whys: per fleet that cannot run, the limit. What
+    an estimate that cannot decide leans to comes after that it cannot.
+    """
+    told = _in_its_number(texts, answer, whys, escape)
+    if not answer["verdict"]["undecided"]:
+        return told
+    return texts.text(f"verdict.leans_{answer['verdict']['leaning']}", sentence=told)
+
+
+def _in_its_number(texts: Texts, answer: Answer, whys: Mapping[str, str], escape: Escape) -> str:
     verdict = answer["verdict"]
     cannot = {fleet for fleet in ("colocated", "disaggregated") if not answer[fleet]["feasible"]}
     if missing := unknown(answer):
@@ -85,8 +87,8 @@ def disagreement(texts: Texts, answer: Answer) -> str:
 
 def unfair(texts: Texts, scenario: Scenario, catalog: Catalog) -> str:
     """That the baseline is not the best on offer: another engine, or no chunked prefill; else empty."""
-    told = {key: catalogue(texts.language)[f"verdict.{key}"] for key in words.UNFAIR}
-    return words.unfair(scenario, catalog.engines, told)
+    told = {key: catalogue(texts.language)[f"verdict.{key}"] for key in headline.UNFAIR}
+    return headline.unfair(scenario, catalog.engines, told)
 
 
 def unknown(answer: Answer) -> str:
@@ -103,20 +105,15 @@ def limits_of(texts: Texts, answer: Answer) -> dict[str, str]:
     return {fleet: texts.said(str(limit["text"])) for fleet, limit in found.items() if limit is not None}
 
 
-def because_and_but(texts: Texts, verdict: Verdict) -> tuple[list[str], list[str]]:
-    """At most three reasons in words: those on the verdict's side, then at most one against it.
-
-    A verdict for neither side, benchmark first, has those for splitting first. Where one fleet cannot run
-    the verdict's own sentence gives the reason.
+def because_and_but(texts: Texts, verdict: Verdict, answer: Answer) -> tuple[list[str], list[str]]:
+    """The reasons that are told, in words: those on the verdict's side, then what speaks against it. Where no
+    cause is on its side, what both fleets come to.
     """
-    if verdict.decided_by == "feasibility":
-        return [], []
-    wanted = "colocated" if verdict.decision == "stay_colocated" else "disaggregated"
-    heavy = [reason for reason in verdict.reasons if reason.weight >= _TINY]
-    ours = [reason for reason in heavy if reason.favours in (wanted, None)]
-    against = [reason for reason in heavy if reason.favours not in (wanted, None)][:1]
-    kept = ours[: SHOWN - len(against)]
-    return [reason_said(texts, reason) for reason in kept], [reason_said(texts, r) for r in against]
+    because, but = told_reasons(verdict)
+    said = [reason_said(texts, reason) for reason in because]
+    if not said and (numbers := headline.in_numbers(answer, catalogue(texts.language)["verdict.in_numbers"])):
+        said = [numbers]
+    return said, [reason_said(texts, reason) for reason in but]
 
 
 def reason_said(texts: Texts, reason: Reason) -> str:
@@ -131,18 +128,13 @@ def nearest_flips(
     """The nearest flips along the sliders, those that lead to one decision together: (what follows, ways).
     here: where the scenario stands, by key.
     """
-    found: list[tuple[float, str, str]] = []
-    for flip in answer["verdict"]["break_even"]:
-        value, key = flip["value"], str(flip["key"])
-        if value is None:
-            continue
-        stand = here.get(key)
-        known = stand is not None and stand > 0 and value > 0
-        distance = abs(math.log(value / stand)) if known and stand else math.inf
-        found.append((distance, str(flip.get("then") or ""), flip_said(texts, answer, flip, stand, escape)))
-    nearest = sorted(found, key=lambda item: item[0])[:SHOWN]
-    for then in dict.fromkeys(item[1] for item in nearest):
-        ways = texts.text("verdict.or").join(told for _, to, told in nearest if to == then)
+    nearest = [flip for flip in answer["verdict"]["break_even"] if flip["value"] is not None][:SHOWN]
+    found = [
+        (str(flip.get("then") or ""), flip_said(texts, answer, flip, here.get(str(flip["key"])), escape))
+        for flip in nearest
+    ]
+    for then in dict.fromkeys(then for then, _ in found):
+        ways = texts.text("verdict.or").join(told for to, told in found if to == then)
         decision = texts.text(f"verdict.{then}") if then else ""
         head = texts.text("verdict.flips_to", decision=decision) if then else texts.text("verdict.flips")
         yield head, f"{ways}{texts.text('verdict.end')}"
@@ -156,8 +148,10 @@ def flip_said(
     unit = texts.choice("unit", str(flip["unit"]))
     unit = "" if label.endswith(unit) else unit
     side = flip.get("then_direction") or _side(flip, stand, answer)
+    # As words.beyond: two digits of tokens, three of anything else; more would claim what no estimate knows.
+    value = float(f"{flip['value']:.{2 if flip['unit'] == 'tokens' else 3}g}")
     gap = " " if texts.language == "zh" and label[-1:].isascii() else ""  # between Latin letters and Chinese
-    return texts.text(f"flip.{side}", what=escape(label) + gap, value=escape(with_unit(flip["value"], unit)))
+    return texts.text(f"flip.{side}", what=escape(label) + gap, value=escape(with_unit(value, unit)))
 
 
 def _side(flip: Mapping[str, Any], stand: float | None, answer: Answer) -> str:

@@ -8,7 +8,6 @@ from streamlit.delta_generator import DeltaGenerator
 
 from pdexplorer.catalog.catalog import load_catalog
 from pdexplorer.texts.formats import (
-    money_per_hour,
     ms_text,
     number,
     percent,
@@ -55,8 +54,7 @@ def verdict_view(evaluation: Any, answer: Answer, whys: Mapping[str, str]) -> De
         lines = []
         if note := unfair(texts(), evaluation.scenario, load_catalog()):
             lines.append(plain(note))
-        because, but = because_and_but(texts(), evaluation.verdict)
-        because = because or _in_numbers(answer)
+        because, but = because_and_but(texts(), evaluation.verdict, answer)
         parts = []
         for head, sentences in ((_because(verdict), because), ("verdict.but", but)):
             if sentences:
@@ -77,23 +75,6 @@ def flips_line(answer: Answer, here: Mapping[str, float]) -> None:
     """What would flip the verdict. here: where the scenario stands, by key."""
     flips = [f"**{head}** {ways}" for head, ways in nearest_flips(texts(), answer, here, plain)]
     st.markdown(" ".join(flips) or text("verdict.no_flip"))
-
-
-def _in_numbers(answer: Answer) -> list[str]:
-    """What both fleets come to, where no cause stands out; nothing where a side cannot or has no price."""
-    split, colocated = answer["disaggregated"], answer["colocated"]
-    costs = split.get("cost_usd_per_hour"), colocated.get("cost_usd_per_hour")
-    if not (split["feasible"] and colocated["feasible"]) or None in costs:
-        return []
-    return [
-        text(
-            "verdict.in_numbers",
-            split=split["gpus"],
-            split_cost=money_per_hour(float(costs[0] or 0.0)),
-            colocated=colocated["gpus"],
-            colocated_cost=money_per_hour(float(costs[1] or 0.0)),
-        )
-    ]
 
 
 def _because(verdict: Mapping[str, Any]) -> str:

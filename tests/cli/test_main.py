@@ -10,6 +10,11 @@ from typing import Any
 
 import pytest
 
+from pdexplorer.scenario.presets import load_presets
+from pdexplorer.study.compare import evaluate
+from pdexplorer.texts.catalogue import Texts
+from pdexplorer.texts.verdict_words import because_and_but, nearest_flips
+from pdexplorer.verdict import told_flips
 from tests.cli.cases import EVALUATE_KEYS, FLEET_KEYS, VERDICT_KEYS, Shell
 
 
@@ -45,8 +50,27 @@ def test_people_get_the_verdict_first(shell: Shell) -> None:
     status, out, err = shell("evaluate", "short_chat_h100")
     assert (status, err) == (0, "")
     assert out.splitlines()[2].startswith("Stay colocated")
-    for words in ("because", "but  ", "estimated", "$/M tokens", "kv transfer", "rests on"):
+    for words in ("because", "flips  ", "estimated", "$/M tokens", "kv transfer", "rests on"):
         assert words in out
+
+
+def test_a_figure_nobody_published_is_asked_for_once(shell: Shell) -> None:
+    out = shell("evaluate", "ascend_910b")[1]
+    assert out.splitlines()[2].startswith("Cannot judge yet: no published figure for ascend_910b")
+    assert out.count("overrides.ascend_910b.memory_bandwidth_gb_per_s") == 1
+
+
+def test_shell_and_page_tell_the_same_flips_and_reasons(shell: Shell) -> None:
+    out = " ".join(shell("evaluate", "rag_h100")[1].split())
+    evaluation = evaluate(load_presets()["rag_h100"].scenario)
+    found, texts = evaluation.verdict, Texts("en")
+    because, but = because_and_but(texts, found, evaluation.to_json())
+    assert all(reason.rstrip(".") in out for reason in because + but)
+    assert [out.index(flip.text) for flip in told_flips(found)] == sorted(
+        out.index(flip.text) for flip in told_flips(found)
+    )
+    ways = " ".join(ways for _, ways in nearest_flips(texts, {"verdict": found.to_json()}, {}))
+    assert ways.count(" or ") == out.count("stay colocated ") - 1 == len(told_flips(found)) - 1
 
 
 def test_a_file_is_called_by_its_title(shell: Shell, tmp_path: Path) -> None:

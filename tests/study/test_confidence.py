@@ -90,7 +90,21 @@ def test_an_interval_on_both_sides_of_the_line_says_benchmark_first(monkeypatch:
     assert found is not None
     assert found.gain_low < line <= found.gain_high  # type: ignore[operator]
     assert found.undecided == (found.agreeing < 0.8)
-    assert ("cannot decide" in found.text) == found.undecided
+    assert ("lean the same way" in found.text) == found.undecided
+
+
+def test_an_estimate_that_cannot_decide_has_one_decision(monkeypatch: pytest.MonkeyPatch) -> None:
+    line = evaluate(SCENARIO, with_break_even=False).verdict.ratio
+    assert line is not None
+    for benchmark, leaning in ((line, "disaggregate"), (1.001 * line, "stay_colocated")):
+        rule = VerdictRule(benchmark_ratio=benchmark, pays_ratio=benchmark, clearly_ratio=benchmark)
+        scenario = with_rule(SCENARIO, spread_ratio=3.0, sure_fraction=1.0)
+        verdict = with_confidence(evaluate(scenario.model_copy(update={"verdict": rule}))).verdict
+        assert verdict.undecided
+        assert (verdict.decision, verdict.leaning) == ("benchmark_first", leaning)
+        assert verdict.sentence.startswith("Benchmark first: the estimate cannot decide this. It leans to")
+        assert "cannot decide" not in verdict.confidence_text
+        assert all(flip.then != "benchmark_first" for flip in verdict.break_even)
 
 
 def test_a_small_box_is_judged_in_whole_instances_by_the_draws_too() -> None:

@@ -1,7 +1,12 @@
 """A break-even names the decision on the side where the scenario does not stand."""
 
+import math
+
+from pdexplorer.catalog.catalog import load_catalog
 from pdexplorer.scenario.scenario import Scenario
 from pdexplorer.study.compare import evaluate
+from pdexplorer.study.search.axes import current
+from pdexplorer.verdict import told_flips
 from tests.study.test_signs import LONG_TIGHT
 
 
@@ -13,6 +18,20 @@ def test_a_split_that_pays_stays_colocated_beyond_each_flip():
     assert (hit.then, hit.then_direction) == ("stay_colocated", "above")
     assert hit.text.startswith("stay colocated above a prefix hit of")
     assert all(flip.then == "stay_colocated" for flip in flips)
+
+
+def test_the_nearest_flip_stands_first_as_a_ratio_to_where_the_scenario_stands():
+    scenario = Scenario.model_validate(LONG_TIGHT)
+    verdict = evaluate(scenario).verdict
+    catalog = load_catalog()
+    reach = []
+    for flip in told_flips(verdict):
+        own = current(scenario, catalog, flip.key)
+        reach.append(abs(math.log(flip.value / own)))
+    assert len(reach) >= 2
+    assert reach == sorted(reach)
+    values = [flip.value for flip in verdict.break_even]
+    assert values == sorted(values, key=lambda value: value is None)
 
 
 def test_a_fleet_that_stays_is_worth_a_benchmark_beyond():

@@ -29,6 +29,7 @@ def answer(decision="disaggregate", by="cost_ratio", cost=1.4, dollars=1.45, gpu
             "goodput_per_dollar_ratio": dollars,
             "goodput_per_gpu_ratio": gpus,
             "vetoes": [],
+            "undecided": False,
             "break_even": [
                 dict(zip(("key", "value", "unit", "direction"), flip, strict=True)) for flip in flips
             ],
@@ -77,10 +78,21 @@ def test_a_missing_figure_is_no_verdict():
     assert title(ENGLISH, asked) == "Cannot judge yet"
 
 
-def test_flips_stand_nearest_first_and_away_from_here():
+def test_an_estimate_that_cannot_decide_says_so_before_what_it_leans_to():
+    asked = answer("benchmark_first")
+    asked["verdict"] |= {"undecided": True, "leaning": "disaggregate"}
+    assert title(ENGLISH, asked) == "Benchmark first"
+    said = sentence(ENGLISH, asked, {})
+    assert said.startswith(
+        "the estimate cannot decide this; it leans to splitting: splitting costs 29 % less"
+    )
+    assert sentence(CHINESE, asked, {}).startswith("估算无法定论，倾向于采用 P/D 分离：")
+
+
+def test_flips_are_told_as_they_stand_away_from_here_and_without_false_digits():
     flips = [
-        ("workload.output_tokens", 3000.0, "tokens", "below"),
-        ("workload.input_tokens", 3900.0, "tokens", "above"),
+        ("workload.input_tokens", 3912.0, "tokens", "above"),
+        ("workload.output_tokens", 2981.0, "tokens", "below"),
         ("workload.rate_per_s", None, "requests/s", None),
     ]
     said = flips_text(answer(flips=flips), {"workload.input_tokens": 4000.0, "workload.output_tokens": 300.0})
