@@ -12,15 +12,17 @@ from pdexplorer.ui.texts import plain, text
 _KEYS_SHOWN = 4
 
 
-def case_line(asked: Asked, catalog: Catalog) -> None:
-    """Preset, model, traffic, limits and hardware; which keys differ from the preset."""
+def case_line(asked: Asked, catalog: Catalog, changed: bool) -> None:
+    """Preset, model, traffic, limits and hardware; which keys differ from the preset. changed: another question
+    was answered on the page before; what is still of it is then drawn as old (`style`).
+    """
     line = plain(case_text(asked.scenario, catalog))
     edited = list(diff(asked.scenario, asked.preset.scenario))
     shown = ", ".join(edited[:_KEYS_SHOWN]) + (
         f" +{len(edited) - _KEYS_SHOWN}" if len(edited) > _KEYS_SHOWN else ""
     )
     note = f" · *{plain(text('case.edited', keys=shown))}*" if edited else ""
-    with st.container(key="case"):
+    with st.container(key="case"), st.container(key="new-question" if changed else "same-question"):
         st.caption(f"{line}{note}")
 
 

@@ -22,7 +22,7 @@ FLEETS = ("colocated", "disaggregated")
 MAP_KEY = "chart.map"
 MAP_HEIGHT = 240
 MAP_HEIGHT_WITH_INTRO = 190
-_COST_HEIGHT = {1: 56, 2: 78}  # axis and padding lie inside the height a page gives a chart
+COST_HEIGHT = {1: 56, 2: 78}  # axis and padding lie inside the height a page gives a chart
 
 
 def cost_figure(answer: Mapping[str, Any], whys: Mapping[str, str], kind: str) -> None:
@@ -45,12 +45,13 @@ def cost_figure(answer: Mapping[str, Any], whys: Mapping[str, str], kind: str) -
             st.caption(f":material/info: {text('cost.none', why=plain(_money_note(answer)))}")
         return
     frame = cost_frame(costs, fleet_texts(), part_texts(), rate)
-    chart(
-        frame,
-        cost_template(currency, dark(), len(costs)),
-        alt=_cost_alt(costs, currency, rate),
-        key="chart.cost",
-    )
+    with st.container(key=f"cost-{COST_HEIGHT[len(costs)]}"):
+        chart(
+            frame,
+            cost_template(currency, dark(), len(costs)),
+            alt=_cost_alt(costs, currency, rate),
+            key="chart.cost",
+        )
 
 
 def map_figure(result: MapResult, here: tuple[float, float], height: int) -> None:
@@ -92,7 +93,7 @@ def placed_frame(result: MapResult, here: tuple[float, float]) -> pd.DataFrame:
 def cost_template(currency: str, is_dark: bool, bars: int) -> dict[str, Any]:
     """Vega-Lite of the cost bars, without data."""
     ink = "#f2f2f5" if is_dark else "#1b1b1f"
-    height = _COST_HEIGHT[bars]
+    height = COST_HEIGHT[bars]
     drawn = cost_bars(
         part_texts=part_texts(),
         axis_title=text("cost.axis", currency=currency),

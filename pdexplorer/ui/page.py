@@ -30,6 +30,7 @@ from pdexplorer.ui.verdict_view import flips_line, headline, verdict_view
 VIEWS = ("all", "verdict", "cost", "map")
 MAPPED = ("page", "all", "map")
 KIND = "estimated"
+_DRAWN = "page.drawn"
 
 
 def main() -> None:
@@ -63,16 +64,23 @@ def _page(asked: Asked, presets: Presets, view: str, under_way: compute.UnderWay
     """Draws what the answer says; gives what draws the rest, which takes longer: what would flip the answer,
     then the map.
     """
-    notices(asked, presets)
-    introduced = view == "page" and intro()
+    # What is not always there has a place of its own: filled or not, the browser keeps what stands below.
+    with st.empty():
+        introduced = view == "page" and intro()
+    noticed = st.empty()
     height = MAP_HEIGHT_WITH_INTRO if introduced else MAP_HEIGHT
     try:
         answer = answer_of(asked, under_way)
     except ValueError as error:
-        case_line(asked, compute.catalog_for(asked.scenario))
+        with noticed.container():
+            notices(asked, presets)
+        case_line(asked, compute.catalog_for(asked.scenario), _changed(asked))
         st.error(text("error.evaluate", why=plain(said(str(error)))), icon=":material/error:")
         return _nothing
-    case_line(asked, answer.catalog)
+    # After the answer: nothing of the new question stands beside the old one's answer meanwhile.
+    with noticed.container():
+        notices(asked, presets)
+    case_line(asked, answer.catalog, _changed(asked))
     flips, map_place = _first_screen(answer, view, height)
     if view == "page":
         tabs(answer, presets)
@@ -88,8 +96,15 @@ def _page(asked: Asked, presets: Presets, view: str, under_way: compute.UnderWay
         if map_place is not None and under_way.mapped is not None:
             with map_place:
                 map_panel(answer, under_way.mapped, KIND, height)
+        st.session_state[_DRAWN] = asked.scenario
 
     return finish
+
+
+def _changed(asked: Asked) -> bool:
+    """Whether the browser still shows another question's answer, whole or in part."""
+    drawn = st.session_state.get(_DRAWN)
+    return drawn is not None and drawn != asked.scenario
 
 
 def _first_screen(
@@ -104,8 +119,9 @@ def _first_screen(
     flips = None
     if view in wanted | {"verdict"}:
         flips = verdict_view(evaluation, json, answer.whys)
-        ask_for_missing(missing_figures(side.infeasible for side in sides), answer.catalog)
-        ask_for_prices(unpriced(answer.scenario, answer.catalog), answer.catalog)
+        with st.container():
+            ask_for_missing(missing_figures(side.infeasible for side in sides), answer.catalog)
+            ask_for_prices(unpriced(answer.scenario, answer.catalog), answer.catalog)
     if unknown(json) and not any(side.feasible for side in sides):
         return flips, None
     if view in wanted | {"verdict"}:

@@ -3,9 +3,9 @@
 import streamlit as st
 
 from pdexplorer.ui.chart import dark
-from pdexplorer.ui.figures import MAP_HEIGHT, MAP_HEIGHT_WITH_INTRO
+from pdexplorer.ui.figures import COST_HEIGHT, MAP_HEIGHT, MAP_HEIGHT_WITH_INTRO
 
-_MAP_HEADING = 33  # pixels above the chart
+_MAP_HEADING = 37  # pixels above the chart
 
 _COMPACT = """
 <style>
@@ -16,6 +16,7 @@ _COMPACT = """
 [data-testid="stMetricValue"] {font-size: 1.5rem;}
 [data-testid="stMetricDeltaDescription"] p {font-size: .8rem;}
 .st-key-headline [data-testid="stColumn"] {min-width: 8.4rem;}
+.st-key-headline [data-testid="stSkeleton"] {height: 6.45rem;}
 [data-testid="stSidebarUserContent"] [data-testid="stVerticalBlock"] {gap: .55rem;}
 [data-testid="stMainBlockContainer"] [data-testid="stVerticalBlock"] {gap: .6rem;}
 [data-testid="stMainBlockContainer"] {padding-left: 2rem; padding-right: 2rem;}
@@ -43,16 +44,21 @@ _COMPACT = """
 .st-key-in-preset [data-baseweb="select"] {font-size: .85rem;}
 .st-key-map-heading button {min-height: 1.6rem; padding: .05rem .6rem;}
 .st-key-map-heading {min-height: 1.75rem;}
-MAP_PLACES[class*="st-key-ask-"] {padding: .35rem .9rem;}
+.st-key-map-heading [data-testid="stSkeleton"] {height: 1.75rem;}
+CHART_PLACES[class*="st-key-ask-"] {padding: .35rem .9rem;}
 .st-key-verdict [data-testid="stMarkdownContainer"] p {font-size: .92rem; line-height: 1.45;}
 .st-key-flips {margin-top: -.5rem; min-height: 1.35rem;}
-/* Flips and the map come after the verdict. Until then those of the question before hold their places: the
-   flips unseen, since they would be read with the new verdict, the map faded. */
-.st-key-verdict:has([data-stale="false"]) .st-key-flips [data-stale="true"] {
-  opacity: 0; transition: opacity 0s .05s;
+@media (max-width: 640px) {
+  .st-key-headline [data-testid="stSkeleton"] {height: 8.55rem;}
+  .st-key-flips {min-height: 4rem;}
 }
-[data-testid="stMainBlockContainer"]:has(.st-key-verdict [data-stale="false"])
-  [class*="st-key-map-"] [data-stale="true"] {opacity: .25; transition: opacity 0s .1s;}
+/* From the moment that a new question stands there, what is left of the one before is seen to be old: the
+   flips unseen, since they would be read with the new verdict, all else faded. Their places are held. */
+[data-testid="stMainBlockContainer"]:has(.st-key-new-question [data-stale="false"]) [data-stale="true"] {
+  opacity: .25; transition: none;
+}
+[data-testid="stMainBlockContainer"]:has(.st-key-new-question [data-stale="false"])
+  .st-key-flips [data-stale="true"] {visibility: hidden;}
 .st-key-verdict h4 {padding: 0 0 .5rem 0; font-size: 1.15rem; line-height: 1.35;}
 </style>
 """
@@ -68,11 +74,12 @@ def style(embedded: bool) -> None:
     small = ", ".join(f"{name} p" for name in faded.split(", "))
     readable = f"<style>{small} {{color: {grey};}} {faded} {{opacity: 1;}}</style>"
     hide = "<style>[data-testid='stSidebar'],[data-testid='stExpandSidebarButton']{display:none}</style>"
-    rules = _COMPACT.replace("MAP_PLACES", _map_places()).replace("GROUND", ground)
+    rules = _COMPACT.replace("CHART_PLACES", _chart_places()).replace("GROUND", ground)
     st.html(rules + readable + (hide if embedded else ""))
 
 
-def _map_places() -> str:
-    """The map comes last; its place is held so that nothing below it jumps."""
-    heights = (MAP_HEIGHT, MAP_HEIGHT_WITH_INTRO)
-    return "".join(f".st-key-map-{height} {{min-height: {height + _MAP_HEADING}px;}}\n" for height in heights)
+def _chart_places() -> str:
+    """Charts come last; their places are held so that nothing below them jumps."""
+    heights = {f"map-{height}": height + _MAP_HEADING for height in (MAP_HEIGHT, MAP_HEIGHT_WITH_INTRO)}
+    heights |= {f"cost-{height}": height for height in COST_HEIGHT.values()}
+    return "".join(f".st-key-{key} {{min-height: {pixels}px;}}\n" for key, pixels in heights.items())

@@ -68,7 +68,9 @@ def verdict_view(evaluation: Any, answer: Answer, whys: Mapping[str, str]) -> De
             lines.append(text("verdict.confidence", percent=percent(verdict["confidence"])))
         if lines:
             st.markdown("  \n".join(lines))
-        return st.container(key="flips")
+        flips = st.container(key="flips")
+        flips.empty()  # an empty container takes no place, one with this does
+        return flips
 
 
 def flips_line(answer: Answer, here: Mapping[str, float]) -> None:
