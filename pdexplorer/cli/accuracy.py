@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from pdexplorer.evidence.accuracy import ErrorLine, ScoredFile
+    from pdexplorer.evidence.accuracy import ErrorLine
+    from pdexplorer.evidence.scored import ScoredFile
 
 
 def add_accuracy(commands: Any) -> None:
@@ -33,6 +34,7 @@ def accuracy(
     """Prints the table of errors; out: writes every row back with what was predicted for it."""
     from pdexplorer.evidence.accuracy import error_lines, rows_out, score_file
     from pdexplorer.evidence.methodology import parameter_counts
+    from pdexplorer.evidence.scored import not_read_line
     from pdexplorer.evidence.steptime import write_rows
     from pdexplorer.export.json_text import json_text
 
@@ -43,10 +45,12 @@ def accuracy(
     if out is not None:
         write_rows(rows_out(scored), out)
     if as_json:
-        print(json_text(_document(scored, lines, keys)))
+        print(json_text(_document(Path(path), scored, lines, keys)))
         return
     for text in _table(lines, keys):
         print(text)
+    if unread := not_read_line(Path(path).name, scored):
+        print(unread)
     counts = parameter_counts()
     print(
         f"fitted numbers in use: {counts['kernels']} from kernel times, {counts['serving']} from serving runs"
@@ -80,13 +84,17 @@ def _regular(path: str) -> None:
         raise ValueError(f"{path}: is a device or a pipe, not a CSV file")
 
 
-def _document(scored: "ScoredFile", lines: "Sequence[ErrorLine]", keys: Sequence[str]) -> dict[str, object]:
+def _document(
+    path: Path, scored: "ScoredFile", lines: "Sequence[ErrorLine]", keys: Sequence[str]
+) -> dict[str, object]:
     from pdexplorer.evidence.methodology import parameter_counts
+    from pdexplorer.evidence.scored import not_read_line
 
     return {
         "layout": scored.layout,
         "fitted_on": scored.fitted_on,
         "unseen_rows": scored.outside,
+        "not_read": not_read_line(path.name, scored),
         "fitted_numbers": parameter_counts(),
         "errors": [
             {

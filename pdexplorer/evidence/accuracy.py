@@ -1,35 +1,47 @@
 """How accurate predictions are on a measured file of any known layout: every row scored, errors by group."""
 
 import csv
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
 from pdexplorer.catalog.catalog import Catalog, load_catalog
 from pdexplorer.evidence.cross_validation import cross_validate
-from pdexplorer.evidence.points import RefusedRow, StepPoint, read_rows, time_in
-from pdexplorer.evidence.serving_points import ServingPoint, read_serving
+from pdexplorer.evidence.points import RefusedRow, StepPoint, read_rows
+from pdexplorer.evidence.scored import (
+    COLUMN,
+    STEP,
+    TPOT,
+    TTFT,
+    ScoredFile,
+    ScoredRow,
+    nothing_read,
+    unread_row,
+)
+from pdexplorer.evidence.serving_points import ServingPoint, serving_rows
 from pdexplorer.evidence.serving_predict import Served, predict_serving
 from pdexplorer.evidence.steptime import predict_points
 
-STEP, TTFT, TPOT = "step", "ttft", "tpot"
-COLUMN = {STEP: "predicted_ms", TTFT: "predicted_ttft_ms", TPOT: "predicted_tpot_ms"}
+STEP_COLUMNS = ("phase", "batch", "tp")
+"""Columns without which a measured step would be set against a guess."""
 
-
-@dataclass(frozen=True, slots=True)
-class ScoredRow:
-    """One row of a file: measured and predicted milliseconds by quantity, why not where None, and its
-    labels.
-    """
-
-    raw: Mapping[str, str]
-    labels: Mapping[str, str]
-    measured_ms: Mapping[str, float]
-    predicted_ms: Mapping[str, float | None]
-    reason: str
-    split: str
+_STEP_LABELS = {
+    "system": ("system", "hardware"),
+    "engine": ("engine", "backend"),
+    "model": ("model",),
+    "format": ("weight_format", "gemm_quant"),
+    "phase": ("phase",),
+}
+_SERVING_LABELS = {
+    "mode": ("mode",),
+    "system": ("system",),
+    "engine": ("backend",),
+    "model": ("model_path",),
+    "format": ("gemm_quant_mode",),
+    "outlier": (),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,18 +61,6 @@ class ErrorLine:
     def answered_fraction(self) -> float:
         """Share of rows that were predicted."""
         return self.answered / self.rows if self.rows else 0.0
-
-
-@dataclass(frozen=True, slots=True)
-class ScoredFile:
-    """All rows of a file. fitted_on: which rows of the file the numbers used were fitted to; outside: how an
-    error on unseen rows is had.
-    """
-
-    layout: str
-    rows: tuple[ScoredRow, ...]
-    fitted_on: str
-    outside: str
 
 
 def score_file(
@@ -140,17 +140,12 @@ def rows_out(scored: ScoredFile) -> list[dict[str, object]]:
 
 
 def _steps(file: Path, held_out: bool, catalog: Catalog) -> ScoredFile:
-    found = read_rows(file)
-    points = [point for point in found if isinstance(point, StepPoint) and point.measured_ms]
-    for row in found:
-        if isinstance(row, StepPoint) and row.measured_ms == 0.0:
-            time_in(row.row, row.raw, "latency_ms" if row.raw.get("latency_ms") else "measured_ms")
+    found = [_with_a_time(row) for row in read_rows(file, STEP_COLUMNS)]
+    points = [point for point in found if isinstance(point, StepPoint)]
     refused = [row for row in found if isinstance(row, RefusedRow)]
     place = {id(row.raw): number for number, row in enumerate(found)}
-    if refused and not points:
-        raise ValueError(f"row {refused[0].row}: {refused[0].reason}")
     if not points:
-        raise ValueError(f"{file.name} has no measured column (latency_ms or measured_ms) to compare with")
+        raise nothing_read(file, refused)
     scored: list[tuple[StepPoint, float | None, str, str]]
     if held_out:
         scored = [(s.point, s.predicted_ms, s.reason, s.split) for s in cross_validate(points, catalog)]
@@ -179,7 +174,12 @@ def _steps(file: Path, held_out: bool, catalog: Catalog) -> ScoredFile:
     )
     return ScoredFile(
         "step times",
-        tuple(sorted((*rows, *map(_unread, refused)), key=lambda row: place[id(row.raw)])),
+        tuple(
+            sorted(
+                (*rows, *(unread_row(row, _STEP_LABELS, (STEP,)) for row in refused)),
+                key=lambda row: place[id(row.raw)],
+            )
+        ),
         "in sample: the shipped numbers were fitted to the prefill and decode rows of step_times.csv and "
         "mixed_steps.csv; never to mixed rows",
         "--held-out leaves one model out at a time (or whole groups where none shares its kernels), and "
@@ -188,31 +188,32 @@ def _steps(file: Path, held_out: bool, catalog: Catalog) -> ScoredFile:
     )
 
 
-def _unread(row: RefusedRow) -> ScoredRow:
-    """A row that names what this package does not know: unanswered, with the reason."""
-    columns = {
-        "system": ("system", "hardware"),
-        "engine": ("engine", "backend"),
-        "model": ("model",),
-        "format": ("weight_format", "gemm_quant"),
-        "phase": ("phase",),
-    }
-    labels = {
-        label: next((row.raw[name] for name in names if row.raw.get(name)), "")
-        for label, names in columns.items()
-    }
-    return ScoredRow(row.raw, labels, {STEP: 0.0}, {STEP: None}, row.reason, "not read")
+def _with_a_time(row: StepPoint | RefusedRow) -> StepPoint | RefusedRow:
+    """The row, refused where it has no measured time to compare with."""
+    if isinstance(row, RefusedRow) or row.measured_ms:
+        return row
+    column = "measured_ms" if "measured_ms" in row.raw else "latency_ms"
+    given = row.raw.get(column, "")
+    why = f"= {given!r} must be above 0 to be compared with" if given else "is empty: nothing to compare with"
+    return RefusedRow(row.row, row.raw, f"{column} {why}", unknown=False)
 
 
 def _serving(file: Path, held_out: bool, catalog: Catalog, report: Callable[[str], None]) -> ScoredFile:
     from pdexplorer.evidence import serving_fit
 
-    points = read_serving(file, catalog)
+    found = serving_rows(file, catalog)
+    points = [row for row in found if isinstance(row, ServingPoint)]
+    refused = [row for row in found if isinstance(row, RefusedRow)]
+    if not points:
+        raise nothing_read(file, refused)
     if held_out:
         answers: list[Served] = serving_fit.held_out(serving_fit.references(points, catalog), report)
     else:
         answers = predict_serving(points, catalog)
-    return scored_serving(points, answers, held_out)
+    scored = scored_serving(points, answers, held_out)
+    unread = (unread_row(row, _SERVING_LABELS, (TTFT, TPOT)) for row in refused)
+    place = {id(row.raw): number for number, row in enumerate(found)}
+    return replace(scored, rows=tuple(sorted((*scored.rows, *unread), key=lambda row: place[id(row.raw)])))
 
 
 def scored_serving(points: Sequence[ServingPoint], answers: Sequence[Served], held_out: bool) -> ScoredFile:
@@ -232,11 +233,7 @@ def scored_serving(points: Sequence[ServingPoint], answers: Sequence[Served], he
                 "format": point.weight_format,
                 "outlier": "yes" if named_outlier(point) else "no",
             },
-            measured_ms={
-                quantity: value
-                for quantity, value in ((TTFT, point.measured_ttft_ms), (TPOT, point.measured_tpot_ms))
-                if value
-            },
+            measured_ms={TTFT: point.measured_ttft_ms, TPOT: point.measured_tpot_ms},
             predicted_ms={TTFT: answer.ttft_ms, TPOT: answer.tpot_ms},
             reason=answer.reason or named_outlier(point),
             split=_serving_split(point, held_out),

@@ -5,19 +5,32 @@ from pathlib import Path
 import numpy as np
 
 from pdexplorer.catalog.catalog import Catalog
-from pdexplorer.evidence.accuracy import TPOT, TTFT, ScoredFile, ScoredRow
-from pdexplorer.evidence.vllm_runs import VllmRun, default_factors, read_vllm_runs, replay
+from pdexplorer.evidence.engine_rows import measured_times
+from pdexplorer.evidence.scored import TPOT, TTFT, ScoredFile, ScoredRow, nothing_read, unread_row
+from pdexplorer.evidence.vllm_runs import VllmRun, default_factors, readable_runs, replay
+
+_LABELS = {"system": ("hardware",), "model": ("model",)}
+_QUANTITY = {"ttft_ms": TTFT, "tpot_ms": TPOT}
 
 
 def score_engine_runs(file: Path, catalog: Catalog) -> ScoredFile:
     """TTFT and TPOT of each request, at its own arrival time. No row of the file was used in a fit."""
-    rows = [row for run in read_vllm_runs(file) for row in _scored(run, catalog)]
+    runs, refused = readable_runs(file)
+    broken = {id(row.raw) for row in refused}
+    rows = [row for run in runs for row in _scored(run, broken, catalog)]
+    if not rows:
+        raise nothing_read(file, refused)
+    unread = (unread_row(row, _LABELS, (TTFT, TPOT)) for row in refused)
     return ScoredFile(
-        "engine runs", tuple(rows), "none of its rows", "as it is: nothing was fitted to this file"
+        "engine runs",
+        (*rows, *unread),
+        "out of sample: no number in use was fitted to a row of this file",
+        "as it is: nothing was fitted to this file",
     )
 
 
-def _scored(run: VllmRun, catalog: Catalog) -> list[ScoredRow]:
+def _scored(run: VllmRun, broken: set[int], catalog: Catalog) -> list[ScoredRow]:
+    """The run's rows but the broken: those were replayed with the others and have no time to compare with."""
     reason = ""
     ttft_s = tpot_s = np.full(len(run.rows), np.nan)
     try:
@@ -28,15 +41,14 @@ def _scored(run: VllmRun, catalog: Catalog) -> list[ScoredRow]:
     return [
         ScoredRow(
             row,
-            {"system": row["hardware"], "model": row["model"]},
-            # An answer of one token has no time between tokens.
-            {TTFT: float(row["ttft_ms"])}
-            | ({TPOT: float(row["tpot_ms"])} if float(row["output_tokens"]) > 1 else {}),
+            {label: row[name] for label, (name,) in _LABELS.items()},
+            {_QUANTITY[name]: float(row[name]) for name in measured_times(row)},
             {TTFT: _ms(first), TPOT: _ms(token)},
             reason,
             "shipped",
         )
         for row, first, token in zip(run.rows, ttft_s, tpot_s, strict=True)
+        if id(row) not in broken
     ]
 
 

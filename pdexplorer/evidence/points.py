@@ -21,6 +21,9 @@ from pdexplorer.physics.formats import weight_formats
 LARGEST_FILE_BYTES = 64_000_000
 _Named = TypeVar("_Named")
 PHASES = ("prefill", "decode", "mixed")
+_PROMPT = ("new_tokens", "isl_new", "prompt_tokens")
+_CACHED = ("cached_tokens", "prefix", "prefill_context")
+_CONTEXT = ("context_tokens", "context_len", "context")
 _OWN_COLUMNS = (
     "engine, system, model, weight_format, kv_format, tp, pp, ep, attention_dp, phase, batch, new_tokens, "
     "cached_tokens, context_tokens"
@@ -94,8 +97,10 @@ def readable_rows(path: str | Path) -> list[StepPoint | RefusedRow]:
     return rows
 
 
-def read_rows(path: str | Path) -> list[StepPoint | RefusedRow]:
-    """All rows of a CSV file, those among them that cannot be read. ValueError for an empty or huge file."""
+def read_rows(path: str | Path, needed: tuple[str, ...] = ()) -> list[StepPoint | RefusedRow]:
+    """All rows of a CSV file, those among them that cannot be read. needed: columns without which a row is
+    not read although they have a default. ValueError for an empty or huge file, or one without such a column.
+    """
     file = Path(path)
     if file.stat().st_size > LARGEST_FILE_BYTES:
         raise ValueError(
@@ -105,35 +110,43 @@ def read_rows(path: str | Path) -> list[StepPoint | RefusedRow]:
         reader = csv.DictReader(handle)
         columns = tuple(reader.fieldnames or ())
         _check_columns(file.name, columns)
-        rows = [point_or_refusal(reader.line_num, row) for row in reader]
+        missing = [name for name in needed if name not in columns]
+        if missing:
+            raise ValueError(f"{file.name} has no column {missing[0]}; needed are {', '.join(needed)}")
+        rows = [point_or_refusal(reader.line_num, row, needed) for row in reader]
     if not rows:
         raise ValueError(f"{file.name} has no rows below its header; expected columns: {_OWN_COLUMNS}")
     return rows
 
 
-def time_in(line: int, row: Mapping[str, str | None], column: str) -> float:
+def time_in(row: Mapping[str, str | None], column: str) -> float:
     """A measured time to compare with: above 0, as `number_in`."""
-    if (value := number_in(line, row, column)) == 0.0:
-        raise ValueError(f"row {line}: {column} = {row[column]!r} must be above 0 to be compared with")
+    if (value := number_in(row, column)) == 0.0:
+        raise ValueError(f"{column} = {row[column]!r} must be above 0 to be compared with")
     return value
 
 
-def number_in(line: int, row: Mapping[str, str | None], column: str) -> float:
-    """A cell as a number from 0 to 1e9. ValueError with the row and column where it is none."""
+def number_in(row: Mapping[str, str | None], column: str) -> float:
+    """A cell as a number from 0 to 1e9. ValueError with the column where it is none."""
     text = row[column] or ""
     try:
         value = float(text)
     except ValueError:
         value = -1.0
     if not 0.0 <= value <= 1e9:
-        raise ValueError(f"row {line}: {column} = {text!r} must be a number from 0 to 1e9")
+        raise ValueError(f"{column} = {text!r} must be a number from 0 to 1e9")
     return value
 
 
-def point_or_refusal(number: int, raw: Mapping[str, str | None]) -> StepPoint | RefusedRow:
-    """One row; `number` is its line in the file."""
+def point_or_refusal(
+    number: int, raw: Mapping[str, str | None], needed: tuple[str, ...] = ()
+) -> StepPoint | RefusedRow:
+    """One row; `number` is its line in the file. needed: as `read_rows`."""
     cells = {key: (value or "").strip() for key, value in raw.items() if isinstance(key, str)}
     try:
+        for name in needed:
+            if not cells.get(name):
+                raise ValueError(f"{name} is empty")
         return _parse(number, cells)
     except ValueError as error:
         return RefusedRow(number, cells, str(error), isinstance(error, UnknownNameError))
@@ -152,9 +165,8 @@ def _parse(number: int, cells: dict[str, str]) -> StepPoint:
     if phase not in PHASES:
         raise ValueError(f"phase = {phase!r} is not one of {', '.join(PHASES)}")
     batch = _whole(cells, ("batch",), 1, low=0 if phase == "mixed" else 1)
-    prompt = ("new_tokens", "isl_new", "prompt_tokens")
-    cached = ("cached_tokens", "prefix", "prefill_context")
-    context = ("context_tokens", "context_len", "context")
+    for name in (*_PROMPT, *_CACHED, *_CONTEXT):  # a broken cell is one, whether this phase needs it or not
+        _count(cells, (name,), 0, default=0.0)
     prefills, decodes = phase != "decode", phase != "prefill"
     return StepPoint(
         row=number,
@@ -169,10 +181,10 @@ def _parse(number: int, cells: dict[str, str]) -> StepPoint:
         attention_dp=_whole(cells, ("attention_dp", "attn_dp"), 1),
         phase=phase,
         prefill_batch=(1 if phase == "mixed" else batch) if prefills else 0,
-        new_tokens=_count(cells, prompt, 1) if prefills else 0.0,
-        cached_tokens=_count(cells, cached, 0, default=0.0) if prefills else 0.0,
+        new_tokens=_count(cells, _PROMPT, 1) if prefills else 0.0,
+        cached_tokens=_count(cells, _CACHED, 0, default=0.0) if prefills else 0.0,
         decode_batch=batch if decodes else 0,
-        context_tokens=_count(cells, context, 0) if decodes else 0.0,
+        context_tokens=_count(cells, _CONTEXT, 0) if decodes else 0.0,
         measured_ms=_measured(cells),
         raw=cells,
     )
@@ -248,7 +260,5 @@ def _whole(cells: Mapping[str, str], names: tuple[str, ...], default: int, low: 
 
 
 def _measured(cells: Mapping[str, str]) -> float | None:
-    text = cells.get("latency_ms") or cells.get("measured_ms")
-    if not text:
-        return None
-    return _count({"latency_ms": text}, ("latency_ms",), 0.0)
+    names = ("latency_ms", "measured_ms")
+    return _count(cells, names, 0.0) if _cell(cells, names)[1] else None

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from pdexplorer.catalog.aliases import resolve_accelerator, resolve_engine, resolve_format, resolve_model
 from pdexplorer.catalog.catalog import Catalog, load_catalog
+from pdexplorer.evidence.points import RefusedRow
 
 COLUMNS = ("silicon_data_source", "backend", "model_path", "system", "mode", "isl", "osl", "tp_size")
 NODE_GPUS = 8
@@ -68,8 +69,8 @@ class ServingPoint:
     colocated: Pool | None
     prefill: Pool | None
     decode: Pool | None
-    measured_ttft_ms: float | None
-    measured_tpot_ms: float | None
+    measured_ttft_ms: float
+    measured_tpot_ms: float
     problem: str
     notes: tuple[str, ...]
     raw: Mapping[str, str]
@@ -87,6 +88,16 @@ class ServingPoint:
 
 def read_serving(path: str | Path, catalog: Catalog | None = None) -> list[ServingPoint]:
     """All runs of a file laid out as serving.csv. ValueError, one line, for a file or row it cannot read."""
+    points = []
+    for row in serving_rows(path, catalog):
+        if isinstance(row, RefusedRow):
+            raise ValueError(f"row {row.row}: {row.reason}")
+        points.append(row)
+    return points
+
+
+def serving_rows(path: str | Path, catalog: Catalog | None = None) -> list[ServingPoint | RefusedRow]:
+    """All rows of such a file, those among them with a broken cell. ValueError for a file it cannot read."""
     file = Path(path)
     with file.open(newline="", encoding="utf-8-sig", errors="replace") as handle:
         reader = csv.DictReader(handle)
@@ -101,19 +112,24 @@ def read_serving(path: str | Path, catalog: Catalog | None = None) -> list[Servi
         ]
     if not rows:
         raise ValueError(f"{file.name} has no rows below its header")
-    return [parse_serving(number, row, catalog) for number, row in rows]
+    catalogue = catalog or load_catalog()
+    return [_point_or_refusal(number, row, catalogue) for number, row in rows]
 
 
 def parse_serving(number: int, cells: Mapping[str, str], catalog: Catalog | None = None) -> ServingPoint:
     """One row; `number` is its line in the file. A name nobody knows is the row's problem, not the file's.
-    ValueError names row, key, value and what is allowed.
+    ValueError names key, value and what is allowed.
     """
     catalogue = catalog or load_catalog()
+    names, unknown = _names(cells, catalogue)
+    return _parse(number, cells, catalogue, names, unknown)
+
+
+def _point_or_refusal(number: int, cells: Mapping[str, str], catalog: Catalog) -> ServingPoint | RefusedRow:
     try:
-        names, unknown = _names(cells, catalogue)
-        return _parse(number, cells, catalogue, names, unknown)
+        return parse_serving(number, cells, catalog)
     except ValueError as error:
-        raise ValueError(f"row {number}: {error}") from None
+        return RefusedRow(number, cells, str(error), unknown=False)
 
 
 def _names(cells: Mapping[str, str], catalog: Catalog) -> tuple[tuple[str, str, str, str], str]:
@@ -284,10 +300,8 @@ def _whole(cells: Mapping[str, str], key: str) -> int:
     return value
 
 
-def _time(cells: Mapping[str, str], key: str) -> float | None:
+def _time(cells: Mapping[str, str], key: str) -> float:
     text = cells.get(key, "")
-    if not text:
-        return None
     try:
         value = float(text)
     except ValueError:

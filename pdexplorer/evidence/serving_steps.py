@@ -139,10 +139,7 @@ def collect_runs(points: Sequence[ServingPoint], replays: Sequence[Served], cata
     rows = [
         row
         for row, (point, replay) in enumerate(zip(points, replays, strict=True))
-        if point.colocated is not None
-        and replay.tpot_ms is not None
-        and point.measured_tpot_ms
-        and point.measured_ttft_ms
+        if point.colocated is not None and replay.tpot_ms is not None
     ]
     own = [points[row] for row in rows]
     shapes: dict[tuple[object, ...], list[int]] = {}

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from pdexplorer import MODEL_VERSION
-from pdexplorer.evidence.accuracy import STEP, ScoredFile, error_lines, score_file
+from pdexplorer.evidence.accuracy import error_lines, score_file
 from pdexplorer.evidence.methodology import (
     ACCURACY_FILE,
     SAMPLE_FILE,
@@ -21,6 +21,7 @@ from pdexplorer.evidence.methodology import (
     methodology_rows,
     parameter_counts,
 )
+from pdexplorer.evidence.scored import STEP, ScoredFile
 
 FILES = ("step_times.csv", "mixed_steps.csv", "serving.csv", "splitwise_perf_model.csv", "vllm_runs.csv")
 WITH_HELD_OUT = FILES[:3]

@@ -4,7 +4,6 @@ Two factors a run are fitted to its first requests; the others are scored. Every
 memory, the engine's settings, arrivals and lengths.
 """
 
-import csv
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
@@ -16,7 +15,8 @@ from numpy.typing import NDArray
 
 from pdexplorer.catalog.aliases import resolve_accelerator, resolve_model
 from pdexplorer.catalog.catalog import Catalog, load_catalog
-from pdexplorer.evidence.points import number_in, time_in
+from pdexplorer.evidence.engine_rows import cells_of, engine_rows, times_s
+from pdexplorer.evidence.points import RefusedRow
 from pdexplorer.infeasible import Infeasible
 from pdexplorer.physics.fleet import ColocatedFleet
 from pdexplorer.physics.instance import Instance, Parallelism, build_instance
@@ -38,9 +38,6 @@ BLOCK_TOKENS = 16
 _KERNEL_GRID = (0.84, 0.92, 1.0, 1.08, 1.16)
 _OVERHEAD_GRID_S = (0.0, 0.00125, 0.0025, 0.00375, 0.005)
 _HALVINGS = 3
-_SETTINGS = ("model", "hardware", "tp", "max_num_seqs", "max_num_batched_tokens")
-_NUMBERS = (*_SETTINGS[2:], "arrival_s", "queued_s", "input_tokens", "output_tokens", "ttft_ms", "tpot_ms")
-_COLUMNS = (*_SETTINGS[:2], *_NUMBERS)
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,22 +100,21 @@ class RunScore:
 
 
 def read_vllm_runs(path: Path) -> tuple[VllmRun, ...]:
-    """The runs of the file, told apart by their settings. ValueError names a column that is missing."""
-    with path.open(newline="", encoding="utf-8-sig") as file:
-        reader = csv.DictReader(file)
-        rows = list(reader)
-    for name in _COLUMNS:
-        if name not in (reader.fieldnames or ()):
-            raise ValueError(f"{path.name}: column {name} is missing; needed are {', '.join(_COLUMNS)}")
-    for line, row in enumerate(rows, start=2):
-        for name in _NUMBERS:
-            number_in(line, row, name)
-        for name in ("ttft_ms", "tpot_ms") if float(row["output_tokens"]) > 1 else ("ttft_ms",):
-            time_in(line, row, name)
-    runs: dict[tuple[str, ...], list[dict[str, str]]] = {}
-    for row in rows:
-        runs.setdefault(tuple(row[name] for name in _SETTINGS), []).append(row)
-    return tuple(_run(own) for own in runs.values())
+    """The runs of the file, told apart by their settings. ValueError names a column that is missing, or a row
+    with a broken cell.
+    """
+    runs, refused = readable_runs(path)
+    if refused:
+        raise ValueError(f"row {refused[0].row}: {refused[0].reason}")
+    return runs
+
+
+def readable_runs(path: Path) -> tuple[tuple[VllmRun, ...], tuple[RefusedRow, ...]]:
+    """The runs of the file and its rows with a broken cell. A request of which only a measured time is broken
+    was there all the same: it is in its run too, its times NaN. ValueError names a column that is missing.
+    """
+    runs, refused = engine_rows(path)
+    return tuple(_run(own) for own in runs), refused
 
 
 def run_instance(run: VllmRun, catalog: Catalog | None = None) -> Instance:
@@ -250,8 +246,8 @@ def _finish_s(run: VllmRun) -> Floats:
 def _run(rows: Sequence[Mapping[str, str]]) -> VllmRun:
     rows = sorted(rows, key=lambda row: float(row["arrival_s"]))
     first = rows[0]
-    arrival_s = _floats(rows, "arrival_s")
-    input_tokens = _floats(rows, "input_tokens").astype(np.int64)
+    arrival_s = cells_of(rows, "arrival_s")
+    input_tokens = cells_of(rows, "input_tokens").astype(np.int64)
     own_blocks = tuple(
         tuple(number * 1_000_000 + block for block in range(int(tokens) // BLOCK_TOKENS))
         for number, tokens in enumerate(input_tokens)
@@ -260,7 +256,7 @@ def _run(rows: Sequence[Mapping[str, str]]) -> VllmRun:
         arrival_s=arrival_s,
         input_tokens=input_tokens,
         cached_tokens=np.zeros(len(rows), dtype=np.int64),
-        output_tokens=_floats(rows, "output_tokens").astype(np.int64),
+        output_tokens=cells_of(rows, "output_tokens").astype(np.int64),
         block_hashes=own_blocks,
         block_tokens=BLOCK_TOKENS,
     )
@@ -270,12 +266,12 @@ def _run(rows: Sequence[Mapping[str, str]]) -> VllmRun:
         model=model,
         weight_format=weight_format,
         accelerator=accelerator,
-        tp=int(first["tp"]),
-        max_batch=int(first["max_num_seqs"]),
-        chunk_tokens=int(first["max_num_batched_tokens"]),
+        tp=int(float(first["tp"])),
+        max_batch=int(float(first["max_num_seqs"])),
+        chunk_tokens=int(float(first["max_num_batched_tokens"])),
         requests=requests,
-        ttft_s=_floats(rows, "queued_s") - arrival_s + 1e-3 * _floats(rows, "ttft_ms"),
-        tpot_s=1e-3 * _floats(rows, "tpot_ms"),
+        ttft_s=cells_of(rows, "queued_s") - arrival_s + times_s(rows, "ttft_ms"),
+        tpot_s=times_s(rows, "tpot_ms"),
         problem=problem,
     )
 
@@ -287,7 +283,3 @@ def _names(row: Mapping[str, str]) -> tuple[str, str, str, str]:
         return model, weight_format or "bf16", resolve_accelerator(row["hardware"]), ""
     except ValueError as error:
         return row["model"], "", row["hardware"], str(error)
-
-
-def _floats(rows: Sequence[Mapping[str, str]], column: str) -> Floats:
-    return np.array([float(row[column]) for row in rows])

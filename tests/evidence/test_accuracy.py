@@ -8,6 +8,7 @@ import pytest
 
 from pdexplorer.cli.main import main
 from pdexplorer.evidence.accuracy import error_line, error_lines, rows_out, score_file
+from pdexplorer.evidence.scored import NOT_READ, not_read_line
 
 REFERENCE = Path(__file__).parents[1] / "reference"
 
@@ -77,44 +78,97 @@ def test_bad_input_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert len(capsys.readouterr().err.splitlines()) == 3
 
 
-@pytest.mark.parametrize(
-    ("file", "column"), [("splitwise_perf_model.csv", "prompt_time"), ("vllm_runs.csv", "ttft_ms")]
-)
-@pytest.mark.parametrize("cell", ["x", "nan", "-1", ""])
-def test_a_number_that_is_none_is_told_by_row_and_column(
-    file: str, column: str, cell: str, tmp_path: Path
-) -> None:
+def broken(file: str, folder: Path, **cells: str) -> Path:
+    """The first rows of a reference file, the second of them with other cells."""
     with (REFERENCE / file).open(newline="", encoding="utf-8") as handle:
         rows = list(csv.DictReader(handle))[:3]
-    rows[1][column] = cell
-    broken = tmp_path / file
-    with broken.open("w", newline="", encoding="utf-8") as handle:
+    rows[1] |= cells
+    path = folder / file
+    with path.open("w", newline="", encoding="utf-8") as handle:
         writer = csv.DictWriter(handle, list(rows[0]))
         writer.writeheader()
         writer.writerows(rows)
-    with pytest.raises(ValueError, match=rf"^row 3: {column} = '{cell}' must be a number from 0 to 1e9$"):
-        score_file(broken)
+    return path
 
 
 @pytest.mark.parametrize(
     ("file", "column"),
     [
-        ("splitwise_perf_model.csv", "token_time"),
-        ("vllm_runs.csv", "tpot_ms"),
+        ("splitwise_perf_model.csv", "prompt_time"),
+        ("splitwise_perf_model.csv", "batch_size"),
+        ("vllm_runs.csv", "ttft_ms"),
+        ("vllm_runs.csv", "arrival_s"),
+        ("vllm_runs.csv", "output_tokens"),
         ("step_times.csv", "latency_ms"),
+        ("step_times.csv", "batch"),
+        ("step_times.csv", "tp"),
+        ("mixed_steps.csv", "latency_ms"),
+        ("serving.csv", "isl"),
+        ("serving.csv", "osl"),
+        ("serving.csv", "silicon_ttft_ms"),
+        ("serving.csv", "silicon_tpot_ms"),
     ],
 )
-def test_nothing_is_compared_with_a_measured_time_of_0(file: str, column: str, tmp_path: Path) -> None:
-    with (REFERENCE / file).open(newline="", encoding="utf-8") as handle:
-        rows = list(csv.DictReader(handle))[:3]
-    rows[1][column] = "0"
-    broken = tmp_path / file
-    with broken.open("w", newline="", encoding="utf-8") as handle:
+@pytest.mark.parametrize("cell", ["x", "nan", "-1", ""])
+def test_a_broken_cell_costs_its_row_and_says_why(file: str, column: str, cell: str, tmp_path: Path) -> None:
+    scored = score_file(broken(file, tmp_path, **{column: cell}))
+    assert len(scored.rows) == 3
+    (unread,) = [row for row in scored.rows if row.split == NOT_READ]
+    assert unread.line == 3
+    assert {"batch_size": "batch"}.get(column, column) in unread.reason
+    assert set(unread.predicted_ms.values()) == {None}
+    assert not_read_line(file, scored) == f"{file}: 1 of 3 rows not read; first line 3: {unread.reason}"
+
+
+@pytest.mark.parametrize(
+    ("file", "cells"),
+    [
+        ("splitwise_perf_model.csv", {"token_time": "0"}),
+        ("vllm_runs.csv", {"tpot_ms": "0"}),
+        ("step_times.csv", {"latency_ms": "0"}),
+        ("step_times.csv", {"context_len": "-1"}),
+        ("step_times.csv", {"phase": ""}),
+        ("mixed_steps.csv", {"prompt_tokens": "x"}),
+        ("serving.csv", {"batch_size": "x"}),
+        ("serving.csv", {"silicon_ttft_ms": "0"}),
+    ],
+)
+def test_nothing_is_compared_with_0_or_guessed(file: str, cells: dict[str, str], tmp_path: Path) -> None:
+    scored = score_file(broken(file, tmp_path, **cells))
+    (unread,) = [row for row in scored.rows if row.split == NOT_READ]
+    assert next(iter(cells)) in unread.reason
+
+
+def test_a_request_without_a_measured_time_was_served_all_the_same(tmp_path: Path) -> None:
+    whole = score_file(broken("vllm_runs.csv", tmp_path))
+    scored = score_file(broken("vllm_runs.csv", tmp_path, ttft_ms="x"))
+    assert [row.predicted_ms for row in scored.rows[:2]] == [whole.rows[i].predicted_ms for i in (0, 2)]
+
+
+@pytest.mark.parametrize("column", ["phase", "batch", "tp"])
+def test_steps_are_not_scored_by_a_guess(
+    column: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with (REFERENCE / "step_times.csv").open(newline="", encoding="utf-8") as handle:
+        rows = [{key: cell for key, cell in row.items() if key != column} for row in csv.DictReader(handle)]
+    file = tmp_path / "steps.csv"
+    with file.open("w", newline="", encoding="utf-8") as handle:
         writer = csv.DictWriter(handle, list(rows[0]))
         writer.writeheader()
         writer.writerows(rows)
-    with pytest.raises(ValueError, match=rf"^row 3: {column} = '0' must be above 0"):
-        score_file(broken)
+    assert main(["accuracy", str(file)]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert f"steps.csv has no column {column}" in line
+
+
+def test_the_screen_says_what_was_not_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = broken("step_times.csv", tmp_path, latency_ms="0")
+    assert main(["accuracy", str(file)]) == 0
+    assert "step_times.csv: 1 of 3 rows not read; first line 3: latency_ms = '0'" in capsys.readouterr().out
+    lines = file.read_text().splitlines()
+    file.write_text("\n".join([lines[0], lines[2]]))
+    assert main(["accuracy", str(file)]) == 2
+    assert "step_times.csv row 2: latency_ms = '0'" in capsys.readouterr().err
 
 
 def test_a_layout_that_is_not_scored_is_called_so(tmp_path: Path) -> None:

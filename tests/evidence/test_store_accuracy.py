@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from pdexplorer.evidence.accuracy import STEP, score_file
+from pdexplorer.evidence.accuracy import score_file
 from pdexplorer.evidence.methodology import load_accuracy, methodology_rows
+from pdexplorer.evidence.scored import STEP
 from pdexplorer.evidence.store_accuracy import kept, sample_rows, stored_errors, write_stored
 
 REFERENCE = Path(__file__).parents[1] / "reference"
