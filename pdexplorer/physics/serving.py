@@ -15,6 +15,7 @@ from typing import Any
 
 from pdexplorer.catalog.architecture import Architecture
 from pdexplorer.catalog.efficiency import Efficiency, efficiency_for
+from pdexplorer.catalog.hardware import Accelerator
 from pdexplorer.physics.instance import Instance
 
 GRAPH_LAUNCH_S = 9e-6
@@ -88,13 +89,17 @@ class ServingRatios:
         classes = sum(len(factors) for factors in self.by_class.values())
         return len(NUMBERS) + classes + len(self.compute_by_format) + len(self.overhead) + 1
 
+    def know(self, accelerator: Accelerator) -> bool:
+        """Whether runs of its family were measured."""
+        family = f"{accelerator.family} "
+        return not self.compute_by_format or any(key.startswith(family) for key in self.compute_by_format)
+
     def of(self, instance: Instance, young: bool = False) -> KernelRatios:
         """The ratios of one instance, none of which takes a kernel past its chip's peak; young: its engine
         had just learnt the model. A family without measured runs keeps its tables' times: on workstation
         cards they are nearer than the ratios of servers.
         """
-        family = f"{instance.accelerator.family} "
-        if self.compute_by_format and not any(key.startswith(family) for key in self.compute_by_format):
+        if not self.know(instance.accelerator):
             return KernelRatios()
         kind = model_class(instance.architecture)
         factors = {**self.by_class.get(kind, {})}
@@ -197,7 +202,8 @@ def in_serving(instance: Instance, ratios: ServingRatios | None = None, young: b
             attention="mla",
         ).attention
         e = replace(e, attention=latent)
-    r = (ratios or load_serving_ratios()).of(replace(instance, efficiency=e), young)
+    ratios = ratios or load_serving_ratios()
+    r = ratios.of(replace(instance, efficiency=e), young)
     attention, experts, collective = e.attention, e.experts, e.collective
     efficiency = replace(
         e,
@@ -248,4 +254,16 @@ def in_serving(instance: Instance, ratios: ServingRatios | None = None, young: b
         step_overhead_s=instance.engine.step_overhead_s * r.overhead,
         layer_overhead_s=instance.engine.layer_overhead_s * r.overhead,
     )
+    if ratios.know(instance.accelerator):
+        efficiency = _as_sure_as_served(efficiency, ratios.spread_fraction)
     return replace(instance, efficiency=efficiency, engine=engine)
+
+
+def _as_sure_as_served(efficiency: Efficiency, spread_fraction: float) -> Efficiency:
+    """No part is surer than whole steps of measured runs turned out to be."""
+    parts = {}
+    for entry in fields(efficiency):
+        part = getattr(efficiency, entry.name)
+        spread = max(part.fit.spread_fraction, spread_fraction)
+        parts[entry.name] = replace(part, fit=replace(part.fit, spread_fraction=spread))
+    return replace(efficiency, **parts)

@@ -10,7 +10,8 @@ from pdexplorer.catalog.catalog import Catalog, load_catalog
 from pdexplorer.infeasible import Infeasible
 from pdexplorer.metrics.money import price_of
 from pdexplorer.physics.formats import compute_unit
-from pdexplorer.physics.instance import Instance, resolve_instance
+from pdexplorer.physics.instance import Instance
+from pdexplorer.physics.resolve import resolve_instance
 from pdexplorer.scenario.fleet_block import Pool
 from pdexplorer.scenario.scenario import Scenario
 from pdexplorer.steady.load import load_of

@@ -2,6 +2,7 @@
 
 from pdexplorer.metrics.money import price_of
 from pdexplorer.physics.instance import Instance
+from pdexplorer.physics.serving import load_serving_ratios
 from pdexplorer.study.search.space import Space
 
 
@@ -48,7 +49,13 @@ def _accelerator(instance: Instance) -> list[str]:
         figure = device.figures.get(key)
         if figure is not None and figure.value is not None:
             lines.append(f"{device.id} {key} = {figure.value:g}: {figure.kind}, {figure.source}")
-    return lines + [
+    lines += [
         f"{device.id} efficiency ({fit.accelerator}, {fit.engine}, {fit.format}): {fit.kind}, {fit.source}"
         for fit in instance.efficiency.fits
     ]
+    ratios = load_serving_ratios()
+    if ratios.know(device) and instance.engine.cuda_graphs:
+        lines.append(
+            f"{device.id} efficiency (serving over kernels, {device.family}): {ratios.kind}, {ratios.source}"
+        )
+    return lines

@@ -89,6 +89,16 @@ def together_alone(held: float, first: float, later: float, percentile: float) -
     )
 
 
+def nothing_to_spare(ttft_s: float, ttft_limit_s: float, tpot_s: float, tpot_limit_s: float) -> Infeasible:
+    first = ttft_s / ttft_limit_s > tpot_s / tpot_limit_s
+    what, took, limit = ("TTFT", ttft_s, ttft_limit_s) if first else ("TPOT", tpot_s, tpot_limit_s)
+    return Infeasible(
+        what.lower(),
+        f"one request alone just holds the limits, {what} {seconds(took)} of {seconds(limit)}: "
+        "beside others it does not",
+    )
+
+
 def memory_alone(context_tokens: float) -> Infeasible:
     return Infeasible(
         "kv_memory",

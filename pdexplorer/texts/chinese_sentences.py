@@ -17,11 +17,14 @@ PATTERNS: Mapping[str, str] = {
     r"no number of instances helps": r"单个请求每 token 就要 \1，接近或超过上限 \2(P\3)：加实例也无济于事",
     rf"one request alone takes longer than the limit of {_UNIT} at P([\d.,]+): no number of instances "
     r"helps": (r"单个请求就超过上限 \1(P\2)：加实例也无济于事"),
+    rf"one request alone just holds the limits, (TTFT|TPOT) {_UNIT} of {_UNIT}: beside others it does not": (
+        r"单个请求刚好达标，\1 \2(上限 \3)：与其他请求一起就超限"
+    ),
     r"the KV cache has no room for requests of ([\d.,]+) tokens beside the weights, or the link cannot carry "
     r"them": r"除去权重后，KV 缓存放不下 \1 token 的请求，或链路传不动",
     r"the link moves the KV of requests of ([\d.,]+) tokens too slowly to hold the limits beside a decode "
     r"pool at work; over a faster one it would do": (
-        r"链路传输 \1 token 请求的 KV 太慢，在 Decode 池运行时达不到要求；换更快的链路即可"
+        r"链路传输 \1 token 请求的 KV 太慢，在解码池运行时达不到要求；换更快的链路即可"
     ),
     r"([\d.,]+) instances? carry ([\d.,]+) requests/s within the limits, not the ([\d.,]+) asked": (
         r"\1 个实例在要求内只能承载 \2 req/s，达不到 \3 req/s"
@@ -32,9 +35,9 @@ PATTERNS: Mapping[str, str] = {
     r"([\d.,]+) (prefill|decode) instances? carry ([\d.,]+) requests/s within the limits, not the ([\d.,]+) "
     r"asked": r"\1 个 \2 实例在要求内只能承载 \3 req/s，达不到 \4 req/s",
     r"(\d+) prefill and (\d+) decode instances carry ([\d.,]+) requests/s within the limits, not the "
-    r"([\d.,]+) asked": r"\1 个 Prefill 和 \2 个 Decode 实例在要求内只能承载 \3 req/s，达不到 \4 req/s",
+    r"([\d.,]+) asked": r"\1 个预填充和 \2 个解码实例在要求内只能承载 \3 req/s，达不到 \4 req/s",
     r"(\d+) prefill and (\d+) decode instances do not hold the limits with ([\d.,]+) requests in flight": (
-        r"\1 个 Prefill 和 \2 个 Decode 实例在 \3 个并发请求下达不到要求"
+        r"\1 个预填充和 \2 个解码实例在 \3 个并发请求下达不到要求"
     ),
     rf"one request at a time, ([\d.,]+ ?%) of requests reach their first token within {_UNIT}, not "
     r"([\d.,]+ ?%): no number of instances helps": (
@@ -58,7 +61,7 @@ PATTERNS: Mapping[str, str] = {
     r"ep = (\d+) does not divide tp × attention_dp = (\d+)": r"ep = \1 不能整除 tp × attention_dp = \2",
     r"ep = (\d+) exceeds the (\d+) experts": r"ep = \1 超过专家数 \2",
     r"prefill keeps KV in (\S+), decode in (\S+): layouts must match": (
-        r"Prefill 的 KV 为 \1,Decode 为 \2：格式必须一致"
+        r"预填充的 KV 为 \1,解码为 \2：格式必须一致"
     ),
     # replays that would take too long
     r"(\S+) = ([\d.,]+): ([\d.,+ ]+) instances in (the \w+ fleet); a replay takes up to ([\d.,]+) a pool, "

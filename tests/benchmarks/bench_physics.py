@@ -10,7 +10,8 @@ import numpy as np
 
 from pdexplorer.catalog.catalog import load_catalog
 from pdexplorer.evidence.reduce_points import read_reduce_points, reduce_point_s
-from pdexplorer.physics.instance import Instance, Parallelism, build_instance, resolve_instance
+from pdexplorer.physics.instance import Instance, Parallelism, build_instance
+from pdexplorer.physics.resolve import resolve_instance
 from pdexplorer.physics.step import step_time_s
 from pdexplorer.physics.timer import compile_timer, prefill_pairs
 from pdexplorer.scenario.scenario import Scenario

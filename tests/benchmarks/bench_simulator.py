@@ -18,7 +18,7 @@ import numpy as np
 from pdexplorer.catalog.catalog import load_catalog
 from pdexplorer.infeasible import Infeasible
 from pdexplorer.physics.fleet import ColocatedFleet, DisaggregatedFleet
-from pdexplorer.physics.instance import resolve_instance
+from pdexplorer.physics.resolve import resolve_instance
 from pdexplorer.physics.transfer import resolve_path
 from pdexplorer.scenario.fleet_block import Model
 from pdexplorer.scenario.scenario import Scenario

@@ -247,7 +247,10 @@ def test_a_full_disk_is_told_with_the_file(shell: Shell, tmp_path: Path, argumen
         (("accuracy", "{folder}/broken.csv", "--out", ""), "--out (empty)"),
         (("simulate", "rag_h100", "--requests", "1_0"), "--requests 1_0"),
         (("simulate", "rag_h100", "--set", "workload.rate_per_s=1e6"), "workload.rate_per_s = 1,000,000: "),
-        (("simulate", "rag_h100", "--set", "workload.output_tokens=1e6"), "requests/s"),
+        (
+            ("simulate", "rag_h100", "--set", "workload.output_tokens=1e5", "workload.rate_per_s=1000"),
+            "requests/s",
+        ),
         (("simulate", "rag_h100", "--seed", "\u0663"), "--seed"),
         (("simulate", "rag_h100", "--rate-scale", "1_0"), "--rate-scale 1_0"),
         (("app", "--port", "x"), "--port x"),

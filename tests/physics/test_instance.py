@@ -4,7 +4,8 @@ import pytest
 
 from pdexplorer.catalog.catalog import load_catalog
 from pdexplorer.infeasible import Infeasible
-from pdexplorer.physics.instance import Instance, resolve_instance
+from pdexplorer.physics.instance import Instance
+from pdexplorer.physics.resolve import resolve_instance
 from pdexplorer.physics.step import step_time_s
 from pdexplorer.scenario.scenario import Scenario
 

@@ -7,7 +7,8 @@ import pytest
 
 from pdexplorer.catalog.catalog import load_catalog
 from pdexplorer.physics.fleet import ColocatedFleet, DisaggregatedFleet
-from pdexplorer.physics.instance import Instance, resolve_instance
+from pdexplorer.physics.instance import Instance
+from pdexplorer.physics.resolve import resolve_instance
 from pdexplorer.physics.timer import compile_timer
 from pdexplorer.physics.transfer import TransferPath, exposed_transfer_s, resolve_path
 from pdexplorer.scenario.fleet_block import Model

@@ -3,8 +3,8 @@ import pytest
 
 from pdexplorer.catalog.catalog import load_catalog
 from pdexplorer.infeasible import Infeasible
-from pdexplorer.physics.instance import resolve_instance
 from pdexplorer.physics.memory import kv_capacity_tokens
+from pdexplorer.physics.resolve import resolve_instance
 from pdexplorer.physics.step import step_time_s
 from pdexplorer.scenario.scenario import Scenario
 from pdexplorer.steady.table import StepTable, build_table

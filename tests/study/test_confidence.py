@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from pdexplorer.catalog import efficiency
+from pdexplorer.physics import serving
 from pdexplorer.scenario.decision_block import VerdictRule
 from pdexplorer.scenario.scenario import Scenario
 from pdexplorer.scenario.study_block import ConfidenceRule
@@ -40,9 +41,12 @@ def drawn(
     """Confidence with every spread in the data changed."""
     entries = efficiency.load_efficiencies()
     moved = {part: tuple(_with_spread(entry, change) for entry in found) for part, found in entries.items()}
+    ratios = serving.load_serving_ratios()
+    served = replace(ratios, spread_fraction=change(ratios.spread_fraction))
     with monkeypatch.context() as patch:
         patch.setattr(efficiency, "load_efficiencies", lambda: moved)
         patch.setattr(efficiency, "_inherited", lambda entry, accelerator: entry)
+        patch.setattr(serving, "load_serving_ratios", lambda: served)
         return confidence_of(evaluate(with_rule(scenario, draws=16, **rule), with_break_even=False))
 
 

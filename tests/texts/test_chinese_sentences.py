@@ -15,6 +15,7 @@ LIMITS = [
     words.tpot_alone(0.041, 0.025, 0.95),
     words.e2e_alone(20.0, 0.95),
     words.memory_alone(128_000),
+    words.nothing_to_spare(0.646, 0.676, 0.012, 0.025),
     words.too_few(3.1, 8.0, 1, False),
     words.too_few(3.1, 8.0, 2, True),
     words.pool_too_few("prefill", 3.1, 8.0, 2),

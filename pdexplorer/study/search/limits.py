@@ -46,7 +46,8 @@ def colocated_limits(score: ColocatedScore) -> Mapping[tuple[int, int], Alone]:
         ttft = after + quantile(load, flow.service_s[:, i, c, 0, 0])
         attained, of_first, of_later = (float(share[i, c, 0, 0]) for share in (every, first, later))
         tpot = float(flow.tpot_s[i, c, 0, 0])
-        found[int(i), int(c)] = _alone(load, attained, of_first, of_later, ttft, tpot)
+        no_room = words.memory_alone(float(load.context_tokens.item()))
+        found[int(i), int(c)] = _alone(load, attained, of_first, of_later, ttft, tpot, no_room)
     return found
 
 
@@ -77,7 +78,10 @@ def disaggregated_limits(score: DisaggregatedScore) -> Mapping[tuple[int, int], 
             limit = words.link_alone(float(load.context_tokens.item()))
             found[int(p), int(d)] = Alone(limit, every, 0.0)
         else:
-            found[int(p), int(d)] = _alone(load, every, first, float(later[p, d, 0, 0]), ttft, step)
+            spare = words.nothing_to_spare(
+                ttft, float(load.ttft_limit_s.item()), step, float(load.tpot_limit_s.item())
+            )
+            found[int(p), int(d)] = _alone(load, every, first, float(later[p, d, 0, 0]), ttft, step, spare)
     return found
 
 
@@ -110,7 +114,10 @@ def closest(limits: Mapping[tuple[int, int], Alone]) -> Infeasible | None:
     return None if best is None else best.limit
 
 
-def _alone(load: Load, every: float, first: float, later: float, ttft_s: float, tpot_s: float) -> Alone:
+def _alone(
+    load: Load, every: float, first: float, later: float, ttft_s: float, tpot_s: float, held: Infeasible
+) -> Alone:
+    """held: what stops a design of which one request alone holds every limit."""
     needed = load.percentile_fraction
     tpot_limit, ttft_limit = float(load.tpot_limit_s.item()), float(load.ttft_limit_s.item())
     over_tpot = tpot_s / tpot_limit if later < needed else 0.0
@@ -118,11 +125,13 @@ def _alone(load: Load, every: float, first: float, later: float, ttft_s: float, 
     if over_tpot > over_ttft:
         limit = words.tpot_alone(tpot_s, tpot_limit, needed)
     else:
-        limit = _limit(load, every, first, later, ttft_s)
+        limit = _limit(load, every, first, later, ttft_s, held)
     return Alone(limit, every, max(over_tpot, over_ttft))
 
 
-def _limit(load: Load, every: float, first: float, later: float, ttft_s: float) -> Infeasible:
+def _limit(
+    load: Load, every: float, first: float, later: float, ttft_s: float, held: Infeasible
+) -> Infeasible:
     """Where TPOT is not what is missed most."""
     needed = load.percentile_fraction
     ttft_limit, e2e_limit = float(load.ttft_limit_s.item()), float(load.e2e_limit_s.item())
@@ -134,7 +143,7 @@ def _limit(load: Load, every: float, first: float, later: float, ttft_s: float) 
         return words.ttft_share(first, ttft_limit, needed)
     if every < needed:
         return words.together_alone(every, first, later, needed)
-    return words.memory_alone(float(load.context_tokens.item()))
+    return held
 
 
 def quantile(load: Load, service_s: Array) -> float:

@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 
 from pdexplorer.catalog.catalog import Catalog
 from pdexplorer.infeasible import Infeasible
-from pdexplorer.physics.instance import Instance, resolve_instance
+from pdexplorer.physics.instance import Instance
 from pdexplorer.physics.memory import kv_capacity_tokens
+from pdexplorer.physics.resolve import resolve_instance
 from pdexplorer.physics.step import step_time_s
 from pdexplorer.scenario.fleet_block import Pool
 from pdexplorer.scenario.scenario import Scenario

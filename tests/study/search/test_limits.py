@@ -92,3 +92,11 @@ def _evaluated(base: Scenario, changes: dict[str, str]) -> Evaluation:
     scenario, refused = apply_settings(base, changes)
     assert not refused
     return evaluate(scenario, with_break_even=False)
+
+
+def test_a_split_that_holds_its_limits_only_alone_is_not_told_to_lack_memory() -> None:
+    scenario, _ = apply_settings(load_presets()["rag_h100"].scenario, {"slo.ttft_s": "0.676"})
+    found = evaluate(scenario, with_break_even=False).disaggregated.infeasible
+    assert found is not None
+    assert found.limit == "ttft"
+    assert "just holds the limits" in found.text
