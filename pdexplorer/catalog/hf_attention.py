@@ -110,6 +110,8 @@ def _kv_heads(config: Config, heads: int) -> int:
             )
         return heads // int(groups.pop())
     if kv_heads := count(config, "num_key_value_heads", "num_kv_heads", "n_head_kv"):
+        if heads % kv_heads:
+            raise ValueError(f"config.json: num_key_value_heads = {kv_heads} must divide the {heads} heads")
         return kv_heads
     return 1 if config.get("multi_query") else heads
 

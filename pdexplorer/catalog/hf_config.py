@@ -27,8 +27,8 @@ def read_hf_config(config: Mapping[str, Any], name: str = "custom") -> Architect
     if not isinstance(config, Mapping):
         raise ValueError(f"config.json: must hold an object, not {type(config).__name__}")
     text = text_config(config)
-    layers = count(text, "num_hidden_layers", "n_layer", "n_layers", "num_layers")
-    if not layers:
+    layers = count(text, "num_hidden_layers", "n_layer", "n_layers", "num_layers", low=1)
+    if layers is None:
         what = (
             "a hf_quant_config.json; its config.json is another file"
             if "quantization" in config

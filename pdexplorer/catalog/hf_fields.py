@@ -57,22 +57,24 @@ def text_config(config: Config) -> dict[str, Any]:
     return {**_CLASS_DEFAULTS.get(family, {}), **outer, **said, "model_type": family}
 
 
-def count(config: Config, *keys: str) -> int | None:
-    """The first of some spellings that is there and not null. ValueError where it is not a whole number."""
+def count(config: Config, *keys: str, low: int = 0) -> int | None:
+    """The first of some spellings that is there and not null. ValueError where it is not a whole number from
+    low.
+    """
     for key in keys:
         value = config.get(key)
         if value is None:
             continue
-        if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-            raise ValueError(f"config.json: {key} = {value!r} must be a whole number from 0")
+        if isinstance(value, bool) or not isinstance(value, int) or value < low:
+            raise ValueError(f"config.json: {key} = {value!r} must be a whole number from {low}")
         return value
     return None
 
 
 def needed(config: Config, *keys: str) -> int:
-    """`count`, or ValueError naming the key that is missing."""
-    value = count(config, *keys)
-    if not value:
+    """`count` from 1, or ValueError naming the key that is missing."""
+    value = count(config, *keys, low=1)
+    if value is None:
         family = config.get("model_type") or "unnamed"
         raise ValueError(
             f"config.json: {keys[0]} is missing, and the {family} family has no default known here"

@@ -61,9 +61,13 @@ def kv_format_of(config: Config) -> str:
 def _quantization(config: Config) -> Mapping[str, Any]:
     for holder in (config, text_config(config)):
         for key in ("quantization_config", "quantization", "compression_config"):
-            if isinstance(holder.get(key), Mapping):
-                found: Mapping[str, Any] = holder[key]
+            found = holder.get(key)
+            if isinstance(found, Mapping):
                 return found
+            if found:
+                raise ValueError(
+                    f"config.json: {key} = {found!r} must be an object with a quant_method or quant_algo"
+                )
     return {}
 
 

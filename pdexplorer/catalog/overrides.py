@@ -19,7 +19,8 @@ def overridden(
     for field, value in values.items():
         key = f"overrides.{record_id}.{field}"
         if field not in names:
-            raise ValueError(f"{key} = {value!r} is not a figure of {record_id}; allowed: {', '.join(names)}")
+            told = f"{value:g}" if isinstance(value, float) else repr(value)
+            raise ValueError(f"{key} = {told} is not a figure of {record_id}; allowed: {', '.join(names)}")
         _check(key, field, value)
     return {
         **figures,

@@ -8,7 +8,7 @@ from pdexplorer.scenario.keys import close_names
 from pdexplorer.scenario.link import is_link, parse_link
 from pdexplorer.scenario.presets import load_presets, read_titled
 from pdexplorer.scenario.scenario import Scenario
-from pdexplorer.scenario.settings import Refusal, apply_settings, shown, where_listed
+from pdexplorer.scenario.settings import Refusal, apply_settings, refusals_line, shown
 
 
 def scenario_from(argument: str, settings: Iterable[str] = ()) -> tuple[Scenario, str]:
@@ -64,6 +64,4 @@ def _exists(path: Path) -> bool:
 
 def _raise_refused(refused: tuple[Refusal, ...]) -> None:
     if refused:
-        others = ", ".join(shown(r.key) for r in refused[1:4])
-        more = f" (and {len(refused) - 1} more: {others})" if others else ""
-        raise ValueError(f"{refused[0].text}{where_listed(refused[0].key)}{more}")
+        raise ValueError(refusals_line(refused))

@@ -14,7 +14,7 @@ from typing import Any
 
 from pdexplorer.scenario.keys import close_names
 from pdexplorer.scenario.scenario import Scenario
-from pdexplorer.scenario.settings import apply_settings, shown, where_listed
+from pdexplorer.scenario.settings import apply_settings, refusals_line, shown
 from pdexplorer.scenario.toml_file import read_toml, toml_settings
 
 DEFAULT_PRESET = "rag_h100"
@@ -154,6 +154,5 @@ def _scenario(table: dict[str, Any], where: str) -> tuple[Scenario, dict[str, st
     settings = toml_settings({k: v for k, v in table.items() if k not in _NOT_SETTINGS}, where)
     scenario, refused = apply_settings(Scenario(), settings)
     if refused:
-        more = f" (and {len(refused) - 1} more)" if len(refused) > 1 else ""
-        raise ValueError(f"{where}: {refused[0].text}{where_listed(refused[0].key)}{more}")
+        raise ValueError(f"{where}: {refusals_line(refused)}")
     return scenario, settings

@@ -3,7 +3,7 @@
 A key that cannot be used is refused with a reason and takes the base's value; the rest still apply.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +16,8 @@ from pdexplorer.scenario.keys import close_names, key_families, keys
 from pdexplorer.scenario.scenario import Scenario
 
 _SHOWN = 80
+_EXPLAINED = 3
+_NO_SUCH_KEY = "no such key"
 _ARCHITECTURE = "model.architecture"
 
 
@@ -42,10 +44,28 @@ def shown(value: object) -> str:
     return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
 
 
-def where_listed(key: str) -> str:
-    """For a shell's error text: which command lists the ids that a key takes; empty for other keys."""
-    known = keys().get(key)
-    kind = "accelerators" if key.startswith("money.usd_per_hour.") else known.catalogue if known else ""
+def refusals_line(refused: Sequence[Refusal]) -> str:
+    """For a shell: the first refusals with their reasons on one line, the keys of the next few, and how many
+    there are. What several of them point to stands after the last.
+    """
+    hints = [_where_listed(each) for each in refused[:_EXPLAINED]]
+    told = "; ".join(
+        each.text + ("" if hint in hints[number + 1 :] else hint)
+        for number, (each, hint) in enumerate(zip(refused, hints, strict=False))
+    )
+    rest = refused[_EXPLAINED:]
+    keys_only = ", ".join(shown(each.key) for each in rest[:_EXPLAINED])
+    return f"{told} (and {len(rest)} more: {keys_only})" if rest else told
+
+
+def _where_listed(refusal: Refusal) -> str:
+    """Which command lists what may stand there; empty where the reason says it already."""
+    if refusal.why == _NO_SUCH_KEY:
+        return "; pdexplorer evaluate PRESET --json lists all keys, under scenario"
+    known = keys().get(refusal.key)
+    kind = known.catalogue if known else ""
+    if refusal.why.startswith("no accelerator "):
+        kind = "accelerators"
     command = {"links": "networks"}.get(kind, kind)
     return f"; pdexplorer catalog {command} lists them" if command and command != "engines" else ""
 
@@ -128,9 +148,9 @@ def _accept(key: str, value: Any, catalog: Catalog) -> Any:
         return family_value(key, value, catalog)
     within = [name for name in keys() if name.startswith(f"{key}.")]
     if within:
-        raise ValueError(f"no such key (close: {', '.join(within[:3])})")
+        raise ValueError(f"{_NO_SUCH_KEY} (close: {', '.join(within[:3])})")
     if key not in keys():
-        raise ValueError(f"no such key{close_names(key, [*keys(), *key_families()])}")
+        raise ValueError(f"{_NO_SUCH_KEY}{close_names(key, [*keys(), *key_families()])}")
     return checked_value(keys()[key], value, catalog)
 
 

@@ -122,6 +122,11 @@ def test_moe_layer_freq_is_a_number_or_a_list() -> None:
 @pytest.mark.parametrize(
     ("change", "says"),
     [
+        ({"vocab_size": 0}, "vocab_size = 0 must be a whole number from 1"),
+        ({"num_attention_heads": 0}, "num_attention_heads = 0 must be a whole number from 1"),
+        ({"num_hidden_layers": 32.5}, "num_hidden_layers = 32.5 must be a whole number from 1"),
+        ({"num_attention_heads": 32, "num_key_value_heads": 7}, "num_key_value_heads = 7 must divide the 32"),
+        ({"quantization_config": "fp8"}, "quantization_config = 'fp8' must be an object"),
         ({"num_hidden_layers": "4"}, "num_hidden_layers = '4' must be a whole number"),
         ({"num_hidden_layers": 10**30}, "num_hidden_layers = 1e+30 must be at most 10,000"),
         ({"hidden_size": None}, "hidden_size is missing"),

@@ -54,6 +54,33 @@ def test_people_get_the_verdict_first(shell: Shell) -> None:
         assert words in out
 
 
+@pytest.mark.parametrize(
+    ("settings", "says"),
+    [
+        (["money.usd_per_hour.h100_sxm=-1"], "= -1: allowed is a number above 0 up to 100,000 $/h, or none"),
+        (
+            ["money.usd_per_hour.abacus=1"],
+            "no accelerator abacus; pdexplorer catalog accelerators lists them",
+        ),
+        (["overrides.h100_sxm.foo=3"], "overrides.h100_sxm.foo = 3 is not a figure of h100_sxm"),
+        (
+            ["foo=1", "bar=2"],
+            "no such key; bar = 2: no such key; pdexplorer evaluate PRESET --json lists all keys",
+        ),
+        (["workload.rate_per_s=-1", "slo.ttft_s=0"], "/s; slo.ttft_s = 0: allowed is a number above 0"),
+        (["a=1", "b=1", "c=1", "d=1"], "(and 1 more: d)"),
+    ],
+)
+def test_refused_settings_say_each_why_and_where_to_look(
+    settings: list[str], says: str, shell: Shell
+) -> None:
+    status, _, err = shell("evaluate", "rag_h100", "--set", *settings)
+    assert status == 2
+    (line,) = err.splitlines()
+    assert says in line
+    assert line.endswith(says) or "money.usd_per_hour.h100_sxm" not in line
+
+
 def test_a_figure_nobody_published_is_asked_for_once(shell: Shell) -> None:
     out = shell("evaluate", "ascend_910b")[1]
     assert out.splitlines()[2].startswith("Cannot judge yet: no published figure for ascend_910b")
