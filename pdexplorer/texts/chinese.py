@@ -5,7 +5,7 @@ from collections.abc import Mapping
 CHINESE: Mapping[str, str] = {
     "page.title": "pdexplorer",
     "page.question": "P/D 分离划算吗？",
-    "page.about": "在同样的时延要求下，比较同构部署（连续批处理，取最优配置）与独立的 Prefill / Decode 资源"
+    "page.about": "在同样的时延要求下，比较同构部署（连续批处理，取最优配置）与独立的预填充/解码资源"
     "池。"
     "改动左侧任一参数，结论和地址栏链接立即更新。",
     "page.open_full": "在 pdexplorer 中打开",
@@ -32,7 +32,7 @@ CHINESE: Mapping[str, str] = {
     "group.workload": "负载形态",
     "group.slo": "时延要求（SLO）",
     "group.colocated": "同构部署",
-    "group.pools": "Prefill 与 Decode 资源池",
+    "group.pools": "预填充与解码资源池",
     "group.network": "网络",
     "group.engine": "引擎与路由",
     "group.compare": "比较方式与判定规则",
@@ -102,7 +102,7 @@ CHINESE: Mapping[str, str] = {
     "verdict.confidence": "{percent} 的效率抽样结果同意这一结论。",
     "veto.transfer_share": "KV 传输占 TTFT P95 的比例过大",
     "veto.link_busy": "KV 链路接近满载",
-    "veto.prefill_busy": "Prefill 池接近满载",
+    "veto.prefill_busy": "预填充池接近满载",
     "verdict.other_goodput_per_dollar_ratio": "按每美元有效吞吐为 {ratio}×：{band}。",
     "verdict.other_goodput_per_gpu_ratio": "不取整时每 GPU 为 {ratio}×：{band}。",
     "verdict.other_cost_ratio": "按每请求成本为 {ratio}×：{band}。",

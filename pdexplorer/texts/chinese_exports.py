@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 
 CHINESE_EXPORTS: Mapping[str, str] = {
-    "export.title": "Prefill 与 Decode 分离划算吗？{title}",
-    "export.page_title": "{title}：Prefill 与 Decode 分离划算吗？",
+    "export.title": "预填充与解码分离划算吗？{title}",
+    "export.page_title": "{title}：预填充与解码分离划算吗？",
     "export.edited": "{title}（已改）",
     "export.flips_joined": "；",
     "export.note": "注意：{note}",
@@ -41,7 +41,7 @@ CHINESE_EXPORTS: Mapping[str, str] = {
     "export.section_benchmark": "接下来压测什么",
     "export.section_trust": "可信到什么程度",
     "export.section_sources": "来源",
-    "export.asked": "对于此模型、流量、硬件与网络，在同样的时延要求下，分开的 Prefill 池与 Decode 池是否优"
+    "export.asked": "对于此模型、流量、硬件与网络，在同样的时延要求下，分开的预填充池与解码池是否优"
     "于最好的同构批处理部署（{basis}）？",
     "export.settings_about": "与默认值不同的设置；`pdexplorer evaluate` 使用同样的键。",
     "export.settings_differ": "与默认值不同的设置：",

@@ -67,16 +67,16 @@ CLAIMS: Mapping[str, str] = {
 CHANGES: Mapping[str, str] = {
     "R001": "分离一侧不再使用基线的引擎：论文第 5 节描述了自有的并行执行引擎（8.1K 行 C++/CUDA，含 FlashA"
     "ttention），第 6.1 节只把 vLLM 用作同构基线；这里以今天的 vLLM 参数代替，同构部署仍用 2023 年的引擎"
-    "。首 token 改为来自 Prefill 侧：第 1 节写明预填充阶段“generate the first token”，并把 TTFT 定义为“th"
+    "。首 token 改为来自预填充侧：第 1 节写明预填充阶段“generate the first token”，并把 TTFT 定义为“th"
     "e duration of the prefill phase”。",
     "R003": "分离一侧的引擎与首 token 同 OPT-13B（第 1、5 节）。GPU 数为 168，而非试验床的 32：第 1 节按"
     "所用 GPU 定义指标，一对用 21 张，基线用 8 张。",
     "R005_vllm": "分离一侧的引擎与首 token 同 OPT-13B（论文第 1、5 节）。",
-    "R005_mii": "首 token 来自 Prefill 侧，同 OPT-13B（论文第 1 节）。",
-    "R012": "首 token 改为来自 Prefill 侧：论文第 IV 节写明“the prompt machine generates the first token”。",
-    "R013": "首 token 改为来自 Prefill 侧：论文第 IV 节写明“the prompt machine generates the first token”。",
-    "R016": "首 token 改为来自 Prefill 侧：论文第 IV 节写明“the prompt machine generates the first token”。",
-    "U36_example": "首 token 来自 Prefill 侧，与作者对 TTFT 的定义一致（其论文第 1 节，见 R001）。",
+    "R005_mii": "首 token 来自预填充侧，同 OPT-13B（论文第 1 节）。",
+    "R012": "首 token 改为来自预填充侧：论文第 IV 节写明“the prompt machine generates the first token”。",
+    "R013": "首 token 改为来自预填充侧：论文第 IV 节写明“the prompt machine generates the first token”。",
+    "R016": "首 token 改为来自预填充侧：论文第 IV 节写明“the prompt machine generates the first token”。",
+    "U36_example": "首 token 来自预填充侧，与作者对 TTFT 的定义一致（其论文第 1 节，见 R001）。",
     "U36_code": "分离一侧用的是作者自己的引擎（论文第 5 节，见 R001）：以今天的 vLLM 参数代替，只有同构部"
-    "署用 2023 年的引擎。首 token 来自 Prefill 侧（第 1 节）。",
+    "署用 2023 年的引擎。首 token 来自预填充侧（第 1 节）。",
 }

@@ -29,14 +29,14 @@ CHINESE_REASONS: Mapping[str, str] = {
     "{ttft_fraction}）；链路占用 {link_fraction}。",
     "kv_transfer_plain": "传输：每请求 KV {moved_bytes} GB，P95 有 {exposed_p95_s} 未被掩盖；链路占用 "
     "{link_fraction}。",
-    "idle_pools": "资源池：Prefill 忙 {prefill_fraction}，Decode 忙 {decode_fraction}；空闲占 P/D 分离成本"
+    "idle_pools": "资源池：预填充忙 {prefill_fraction}，解码忙 {decode_fraction}；空闲占 P/D 分离成本"
     "的 {idle_fraction}。",
-    "decode_batch": "批大小：Decode 实例一批 {split_batch} 条、每步 {split_step_s}，同构实例 "
+    "decode_batch": "批大小：解码实例一批 {split_batch} 条、每步 {split_step_s}，同构实例 "
     "{colocated_batch} 条、每步 {colocated_step_s}。",
     "hardware_price": "硬件：P/D 分离平均每卡 {split_usd_per_hour} USD/h，同构的 {colocated_accelerator} 为"
     " {colocated_usd_per_hour} USD/h。",
     "no_tpot_limit": "没有 TPOT 要求：干扰不违反任何限制，一个池即可自由混批。",
     "little_prefill": "预填充很少：只占同构部署忙时的 {prefill_fraction}，可消除的干扰不多。",
-    "parallelism": "并行度：Prefill 用 {prefill_gpus} 卡、Decode 用 {decode_gpus} 卡；同构实例只能折中为 "
+    "parallelism": "并行度：预填充用 {prefill_gpus} 卡、解码用 {decode_gpus} 卡；同构实例只能折中为 "
     "{colocated_gpus} 卡。",
 }

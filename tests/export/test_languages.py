@@ -80,7 +80,7 @@ def test_the_share_dialog_hands_out_its_own_language(chinese, preset, presets):
 def test_the_shell_takes_a_language(tmp_path):
     out = tmp_path / "memo.md"
     assert main(["export", "short_chat_h100", "--lang", "zh", "--memo", str(out)]) == 0
-    assert out.read_text(encoding="utf-8").startswith("# Prefill 与 Decode 分离划算吗？")
+    assert out.read_text(encoding="utf-8").startswith("# 预填充与解码分离划算吗？")
 
 
 def test_a_language_there_is_not_is_one_line(preset, report):

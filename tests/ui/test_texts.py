@@ -124,7 +124,7 @@ def test_a_choice_without_a_text_reads_as_links_write_it(monkeypatch):
     assert choice_text("model.weight_format", "fp8") == "fp8"
     assert choice_text("network.first_token_from", "decode").startswith("decode pool")
     monkeypatch.setattr(texts, "language", lambda: "zh")
-    assert choice_text("network.first_token_from", "decode").startswith("Decode 池")
+    assert choice_text("network.first_token_from", "decode").startswith("解码池")
 
 
 def test_the_operators_checklist_is_known_in_chinese():
