@@ -10,9 +10,13 @@ from numpy.typing import NDArray
 from pdexplorer.charts.theme import GAIN_LABEL, GAIN_SCHEME, GBIT_LABEL, HALO, INK, NEITHER, TOKENS_LABEL
 from pdexplorer.charts.vega_lite import group, layer, number, only, words
 
-COLUMNS = ("row", "x1", "x2", "y1", "y2", "x", "y", "order", "line", "gain", "log2_gain", "winner", "text")
+COLUMNS = (
+    *("row", "x1", "x2", "y1", "y2", "x", "y", "order", "line"),
+    *("gain", "log2_gain", "wide", "winner", "text"),
+)
 _WORDS = ("row", "winner", "text")
 _OVERLAP = 0.12  # neighbours overlap by this share of a cell: exact edges leave hairline seams when drawn
+_LAST_NARROW = 0x2E7F  # the code of the last letter that is not East Asian
 _SLIVER = 0.06  # of the map: smaller regions carry no word
 X_TICKS = (
     *(100, 250, 500, 1000, 2000, 4000, 8000, 16_000, 32_000, 64_000, 128_000, 256_000, 512_000),
@@ -38,7 +42,7 @@ def map_frame(
 
     x_values (nx,) and y_values (ny,) are cell centres on log axes; gain (ny, nx) is a ratio, 1 where both
     fleets are equal, NaN where neither can run. contours are polylines of (x, y). Words stand in the middle
-    of each region that is large enough to carry one.
+    of each region that is large enough to carry one, where the chart is as wide as their `wide` (pixels).
     """
     xs, ys = np.asarray(x_values, float), np.asarray(y_values, float)
     x_edges, y_edges = log_edges(xs), log_edges(ys)
@@ -142,7 +146,8 @@ def break_even_map(
         {**here, "order": number("order"), "detail": words("line")},
         only("datum.row == 'contour'"),
     )
-    named = group(_on_a_halo(here, {"fontSize": 13}), only("datum.row == 'word'"))
+    # In a narrower chart the word would lie on its region's neighbours.
+    named = group(_on_a_halo(here, {"fontSize": 13}), only("datum.row == 'word' && datum.wide <= width"))
     cross = {
         **{"type": "point", "shape": "cross", "size": 260, "filled": True, "opacity": 1},
         **{"color": INK, "stroke": HALO, "strokeWidth": 2},
@@ -204,13 +209,29 @@ def _region_words(
         inside = winners == kind
         if inside.mean() < _SLIVER:  # a word on a sliver would lie on its neighbour
             continue
-        row = int(np.argmax(inside.sum(axis=1) * clear))
-        columns = np.flatnonzero(inside[row])
-        roomy = columns[(columns >= 0.15 * xs.size) & (columns < 0.85 * xs.size)]  # not cut at the edges
-        columns = roomy if roomy.size else columns
-        words.append({"row": "word", "x": xs[int(columns[columns.size // 2])], "y": ys[row], "text": text})
+        runs = [_longest_run(row) for row in inside]
+        row = int(np.argmax(np.array([length for _, length in runs]) * clear))
+        start, length = runs[row]
+        wide = _pixels(text) * xs.size / length
+        middle = xs[start + (length - 1) // 2]
+        words.append({"row": "word", "x": middle, "y": ys[row], "wide": wide, "text": text})
         clear = clear * _away_from(ys, float(ys[row]), 0.12)
     return words
+
+
+def _longest_run(inside: NDArray[np.bool_]) -> tuple[int, int]:
+    """Start and length of the longest unbroken stretch that is inside; 0, 0 where none is."""
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], inside, [False]]).astype(np.int8)))
+    starts, lengths = edges[::2], edges[1::2] - edges[::2]
+    if not starts.size:
+        return 0, 0
+    longest = int(np.argmax(lengths))
+    return int(starts[longest]), int(lengths[longest])
+
+
+def _pixels(text: str) -> float:
+    """About how wide a region's word is drawn, at 13 px and bold: Chinese characters are square."""
+    return sum(14.0 if ord(letter) > _LAST_NARROW else 7.5 for letter in text)
 
 
 def _centrality(count: int) -> NDArray[np.float64]:

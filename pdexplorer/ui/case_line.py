@@ -13,8 +13,9 @@ _KEYS_SHOWN = 4
 
 
 def case_line(asked: Asked, catalog: Catalog, changed: bool) -> None:
-    """Preset, model, traffic, limits and hardware; which keys differ from the preset. changed: another question
-    was answered on the page before; what is still of it is then drawn as old (`style`).
+    """Preset, model, traffic, limits and hardware; which keys differ from the preset.
+
+    changed: another question's answer was shown before; what is still there of it is drawn as old (`style`).
     """
     line = plain(case_text(asked.scenario, catalog))
     edited = list(diff(asked.scenario, asked.preset.scenario))

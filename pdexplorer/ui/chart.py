@@ -23,8 +23,17 @@ def dark() -> bool:
     return st.context.theme.type == "dark"
 
 
-def chart(frame: pd.DataFrame, template: Mapping[str, Any], alt: str, key: str, picks: bool = False) -> None:
-    """template: see `to_template`. picks: its marks are `pickable` as PICKED."""
+def chart(
+    frame: pd.DataFrame,
+    template: Mapping[str, Any],
+    alt: str,
+    key: str,
+    picks: bool = False,
+    fills: bool = False,
+) -> None:
+    """template: see `to_template`. picks: its marks are `pickable` as PICKED. fills: as high as its place,
+    which `style` gives a height by the screen's width, instead of as its template says.
+    """
     spec = dict(template) if dark() else {**template, "config": dict(_LEGIBLE)}
     clicks: dict[str, Any] = {"on_select": "rerun", "selection_mode": [PICKED]} if picks else {}
-    st.vega_lite_chart(frame, spec, alt=alt, key=key, **clicks)
+    st.vega_lite_chart(frame, spec, alt=alt, key=key, height="stretch" if fills else "content", **clicks)

@@ -63,6 +63,7 @@ def map_figure(result: MapResult, here: tuple[float, float], height: int) -> Non
         alt=text("map.alt", share=percent(won), x=number(here[0]), y=number(here[1])),
         key=MAP_KEY,
         picks=True,
+        fills=True,
     )
 
 

@@ -4,8 +4,10 @@ import streamlit as st
 
 from pdexplorer.ui.chart import dark
 from pdexplorer.ui.figures import COST_HEIGHT, MAP_HEIGHT, MAP_HEIGHT_WITH_INTRO
+from pdexplorer.ui.texts import language
 
 _MAP_HEADING = 37  # pixels above the chart
+_NARROW_MAP, _NARROW_MAP_HEADING = 305, 65
 
 _COMPACT = """
 <style>
@@ -43,7 +45,7 @@ _COMPACT = """
 .st-key-in-lang button {min-height: 1.6rem; padding: .05rem .7rem;}
 .st-key-in-preset [data-baseweb="select"] {font-size: .85rem;}
 .st-key-map-heading button {min-height: 1.6rem; padding: .05rem .6rem;}
-.st-key-map-heading {min-height: 1.75rem;}
+.st-key-map-heading {min-height: 1.75rem; row-gap: 0;}
 .st-key-map-heading [data-testid="stSkeleton"] {height: 1.75rem;}
 CHART_PLACES[class*="st-key-ask-"] {padding: .35rem .9rem;}
 .st-key-verdict [data-testid="stMarkdownContainer"] p {font-size: .92rem; line-height: 1.45;}
@@ -75,11 +77,24 @@ def style(embedded: bool) -> None:
     readable = f"<style>{small} {{color: {grey};}} {faded} {{opacity: 1;}}</style>"
     hide = "<style>[data-testid='stSidebar'],[data-testid='stExpandSidebarButton']{display:none}</style>"
     rules = _COMPACT.replace("CHART_PLACES", _chart_places()).replace("GROUND", ground)
-    st.html(rules + readable + (hide if embedded else ""))
+    # Slanted Chinese characters are smeared: what is stressed is bold there.
+    upright = "<style>em {font-style: normal; font-weight: 600;}</style>" if language() == "zh" else ""
+    st.html(rules + readable + upright + (hide if embedded else ""))
 
 
 def _chart_places() -> str:
-    """Charts come last; their places are held so that nothing below them jumps."""
-    heights = {f"map-{height}": height + _MAP_HEADING for height in (MAP_HEIGHT, MAP_HEIGHT_WITH_INTRO)}
-    heights |= {f"cost-{height}": height for height in COST_HEIGHT.values()}
-    return "".join(f".st-key-{key} {{min-height: {pixels}px;}}\n" for key, pixels in heights.items())
+    """Charts come last; their places are held so that nothing below them jumps. A phone's map is higher."""
+    costs = "".join(f".st-key-cost-{high} {{min-height: {high}px;}}\n" for high in COST_HEIGHT.values())
+    maps = "".join(_map_place(high, high, _MAP_HEADING) for high in (MAP_HEIGHT, MAP_HEIGHT_WITH_INTRO))
+    narrow = "".join(
+        _map_place(high, _NARROW_MAP, _NARROW_MAP_HEADING) for high in (MAP_HEIGHT, MAP_HEIGHT_WITH_INTRO)
+    )
+    return f"{costs}{maps}@media (max-width: 640px) {{\n{narrow}}}\n"
+
+
+def _map_place(key: int, height: int, heading: int) -> str:
+    place = f".st-key-map-{key}"
+    return (
+        f"{place} {{min-height: {height + heading}px;}}\n"
+        f"{place} .st-key-chart-map {{flex: none; height: {height}px;}}\n"
+    )

@@ -72,6 +72,16 @@ def test_words_stand_inside_their_own_region():
     assert "Neither can" not in words.index
 
 
+def test_a_word_is_drawn_where_its_region_is_wide_enough():
+    gain = np.where(X[None, :] > 40_000, 1.5, 0.7) * np.ones((Y.size, 1))
+    words = frame(gain).query("row == 'word'").set_index("text")
+    share = {"Splitting wins": (X > 40_000).mean(), "Colocated wins": (X <= 40_000).mean()}
+    for text, part in share.items():
+        assert words.loc[text, "wide"] * part == pytest.approx(7.5 * len(text))
+    spec = break_even_map(x_title="x", y_title="y", gain_title="gain", x_ticks=[1000], y_ticks=[100])
+    assert "datum.wide <= width" in str(spec["layer"][2])
+
+
 @pytest.mark.parametrize("here", [(1.0, 1.0), (1e9, 1e9)])
 def test_a_place_outside_the_axes_is_drawn_on_their_edge(here):
     marks = frame(here=here)
