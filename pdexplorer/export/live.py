@@ -2,7 +2,7 @@
 
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from threading import Lock
 from typing import TypeVar, cast
@@ -15,7 +15,7 @@ from pdexplorer.export.links import file_name, live_address, short_link
 from pdexplorer.export.memo import memo_text
 from pdexplorer.export.page import page_html
 from pdexplorer.export.report import Report, answered, report_of
-from pdexplorer.scenario.link import LinkResult, parse_link
+from pdexplorer.scenario.link import LinkResult, parse_link, unknown_choice
 from pdexplorer.scenario.presets import Preset, find_preset
 from pdexplorer.scenario.scenario import Scenario
 from pdexplorer.study.compare import Evaluation
@@ -141,11 +141,12 @@ def read_query(query: str, presets: Mapping[str, Preset]) -> LinkResult:
             raise ValueError(f"query: {refusal.why}")
         if refusal.key == "preset":
             find_preset(refusal.value, presets)
-    return link
+    asked = parse_qs(query).get("lang", [None])[-1]
+    return replace(link, refused=(*link.refused, *unknown_choice("lang", asked, LANGUAGES)))
 
 
 def _language(query: str) -> str:
-    """What the link asks for in `lang`; one there is not is as none, as on the page."""
+    """What the link asks for in `lang`; one there is not is said and is as none."""
     asked = parse_qs(query).get("lang", [LANGUAGES[0]])[-1]
     return asked if asked in LANGUAGES else LANGUAGES[0]
 

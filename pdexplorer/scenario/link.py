@@ -1,6 +1,6 @@
 """Links: `?preset=NAME&workload.input_tokens=32000&v=0.1&hash=1a2b3c4d`, only what differs."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import parse_qsl, urlencode
 
@@ -52,6 +52,13 @@ def parse_query(
         for text in ([value] if isinstance(value, str) else list(value))
     ]
     return _parse(pairs, presets, catalog)
+
+
+def unknown_choice(key: str, value: str | None, allowed: Sequence[str]) -> tuple[Refusal, ...]:
+    """A reserved key's value refused, where it stands in the link and is none of those allowed."""
+    if value is None or value in allowed:
+        return ()
+    return (Refusal(key, value, f"allowed is one of {', '.join(allowed)}"),)
 
 
 def to_query(scenario: Scenario, preset: Preset, catalog: Catalog | None = None) -> dict[str, str]:
@@ -118,7 +125,7 @@ def _changed(values: Mapping[str, str], preset: Preset) -> tuple[str, ...]:
             f"This link was made with model version {shown(version)}; this is {MODEL_VERSION}: "
             "numbers may differ."
         )
-    if digest != preset.hash and values.get("preset") == preset.name:
+    if digest != preset.hash and values.get("preset", preset.name) == preset.name:
         found.append(
             f"The preset {preset.name} has changed since this link was made "
             f"({shown(digest)}, now {preset.hash}): numbers the link does not spell out may differ."

@@ -91,6 +91,7 @@ PATTERNS: Mapping[str, str] = {
     r" \(close: (.+)\)": r"（相近：\1）",
     r"(.+?)( \(close: .+\))": r"{\1}{\2}",
     r"one of (.+)": r"\1 之一",
+    r"the query of a link": "一个链接的查询部分",
     r"true or false": "true 或 false",
     r"ids of the catalogue's (\S+), with commas between them": r"目录 \1 中的 id，以逗号分隔",
     r"an id of the catalogue's (\S+)": r"目录 \1 中的 id",

@@ -23,7 +23,7 @@ from pdexplorer.ui.overrides import ask_for_missing, ask_for_prices, missing_fig
 from pdexplorer.ui.sidebar import sidebar
 from pdexplorer.ui.state import Asked, current, write_address
 from pdexplorer.ui.style import style
-from pdexplorer.ui.tabs.tabs import tabs
+from pdexplorer.ui.tabs.tabs import TABS, tabs
 from pdexplorer.ui.texts import choose_language, plain, said, text
 from pdexplorer.ui.verdict_view import flips_line, headline, verdict_view
 
@@ -68,18 +68,19 @@ def _page(asked: Asked, presets: Presets, view: str, under_way: compute.UnderWay
     with st.empty():
         introduced = view == "page" and intro()
     noticed = st.empty()
+    views = (*TABS, *VIEWS) if view == "page" else VIEWS
     height = MAP_HEIGHT_WITH_INTRO if introduced else MAP_HEIGHT
     try:
         answer = answer_of(asked, under_way)
     except ValueError as error:
         with noticed.container():
-            notices(asked, presets)
+            notices(asked, presets, views)
         case_line(asked, compute.catalog_for(asked.scenario), _changed(asked))
         st.error(text("error.evaluate", why=plain(said(str(error)))), icon=":material/error:")
         return _nothing
     # After the answer: nothing of the new question stands beside the old one's answer meanwhile.
     with noticed.container():
-        notices(asked, presets)
+        notices(asked, presets, views)
     case_line(asked, answer.catalog, _changed(asked))
     flips, map_place = _first_screen(answer, view, height)
     if view == "page":

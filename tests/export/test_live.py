@@ -30,6 +30,11 @@ def test_the_answer_is_the_shell_s_and_says_what_was_refused(live, presets):
     assert answer["scenario"]["workload"]["trace_file"] == ""
 
 
+def test_a_link_without_a_preset_is_held_to_the_first_one_s_hash(live, presets):
+    answer = json.loads(live.evaluate("v=99&hash=zzzz", presets, ROOT).body)
+    assert ["version" in line or "zzzz" in line for line in answer["changed"]] == [True, True]
+
+
 def test_a_memo_says_what_of_its_link_was_not_used(live, presets):
     file = live.memo("preset=rag_h100&workload.input_tokens=-5", presets, ROOT)
     text = file.body.decode()

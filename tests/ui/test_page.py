@@ -129,6 +129,17 @@ def test_a_link_from_another_version_or_preset_is_told():
     assert "changed" in said
 
 
+def test_reserved_keys_with_values_there_are_not_are_said():
+    said = visit(view="zzz", lang="xx", a="\ufffd").warning[0].value.replace("\\", "")
+    for part in (
+        "view = zzz: allowed is one of",
+        "lang = xx: allowed is one of en, zh",
+        "a = \ufffd: allowed",
+    ):
+        assert part in said
+    assert not visit(view="load", lang="en", a="preset=rag_h100", preset="rag_h100").warning
+
+
 def test_a_links_words_are_never_markup():
     page = visit(**{"foo": "[x](javascript:alert(1)) :red[y] <img src=x>"})
     said = re.sub(r"\\.", "", page.warning[0].value)
