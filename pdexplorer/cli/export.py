@@ -33,7 +33,9 @@ def add_export(subparsers: Any) -> None:
 
 
 def export(arguments: argparse.Namespace) -> None:
-    """Writes every file that was asked for. ValueError, one line, for bad input; OSError for a file."""
+    """Writes every file that was asked for. ValueError, one line, for bad input, and once all else is written
+    for a picture with nothing to draw; OSError for a file.
+    """
     given = {name: getattr(arguments, name) for name in _FORMATS}
     wanted = {name: Path(file) for name, file in given.items() if file is not None}
     if not wanted:
@@ -62,11 +64,19 @@ def export(arguments: argparse.Namespace) -> None:
     report = report_of(
         scenario, preset, link=link, notes=traced.notes, title=title, why=why, language=language
     )
-    bodies = {name: _writers()[name](report, arguments.view) for name in wanted}
+    missing = []
     for name, path in wanted.items():
+        try:
+            body = _writers()[name](report, arguments.view)
+        except ValueError as error:
+            missing.append((name, str(error)))
+            continue
         with naming(path):
-            path.write_bytes(bodies[name])
+            path.write_bytes(body)
         print(f"{path}: {_FORMATS[name].replace('--view', arguments.view)}")
+    if missing:
+        names = ", ".join(f"--{name}" for name, _ in missing)
+        raise ValueError(f"{names} not written: {missing[0][1]}")
 
 
 def _writers() -> Mapping[str, "Callable[[Report, str], bytes]"]:

@@ -52,3 +52,15 @@ def test_bad_input_is_one_line(arguments, says, capsys, tmp_path, monkeypatch):
     assert says in error
     assert len(error.splitlines()) == 1
     assert list(tmp_path.iterdir()) == []
+
+
+def test_without_a_map_all_but_the_pictures_is_written(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    flags = ["--svg", "x.svg", "--memo", "x.md", "--png", "x.png", "--html", "x.html"]
+    assert main(["export", "ascend_910b", *flags]) == 2
+    assert "--svg, --png not written: no map to draw" in capsys.readouterr().err
+    assert {path.name for path in tmp_path.iterdir()} == {"x.md", "x.html"}
+    for path in tmp_path.iterdir():
+        assert "no published figure for ascend_910b memory_bandwidth_gb_per_s" in path.read_text().replace(
+            "\\", ""
+        )
