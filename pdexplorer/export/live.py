@@ -63,9 +63,12 @@ class LiveAnswers:
     """Answers queries, keeping recent evaluations and files. Every method raises ValueError, one line, for an
     unknown preset or view, a query that is too long, and a scenario that cannot be evaluated or drawn; any
     other key that cannot be used is refused and noted in the answer, as on the page.
+
+    answer: where scenarios are evaluated, as `answered` does.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, answer: Callable[[Scenario], Evaluation] = answered) -> None:
+        self._answer = answer
         self._evaluations = Recent(_EVALUATIONS)
         self._files = Recent(_FILES)
 
@@ -128,7 +131,9 @@ class LiveAnswers:
         )
 
     def _evaluated(self, scenario: Scenario) -> Evaluation:
-        return self._evaluations.get((scenario.model_dump_json(), MODEL_VERSION), partial(answered, scenario))
+        return self._evaluations.get(
+            (scenario.model_dump_json(), MODEL_VERSION), partial(self._answer, scenario)
+        )
 
 
 def read_query(query: str, presets: Mapping[str, Preset]) -> LinkResult:

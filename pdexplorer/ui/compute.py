@@ -21,6 +21,7 @@ from pdexplorer.study.search.axes import AXES, current
 from pdexplorer.study.standing_map import here_on_map, standing_map
 from pdexplorer.ui.work.crew import Crew
 from pdexplorer.ui.work.screen import Judge, Map, Question
+from pdexplorer.ui.work.tab_study import TabStudy
 from pdexplorer.verdict import BreakEven
 
 _LOOK_S = 0.03
@@ -64,6 +65,15 @@ def studied(question: Question) -> Any:
     """What a tab asks, once it is there. ValueError in one line where there is no answer."""
     with _studies().asked(question) as work:
         return waited(work.last)
+
+
+def confident(scenario: Scenario) -> Evaluation:
+    """The answer with its break-evens and how sure it is, for a thread that is no visitor's. ValueError in
+    one line where there is none.
+    """
+    with _studies().asked(TabStudy("confident", scenario.model_dump_json())) as work:
+        found: Evaluation = work.last.result()
+        return found
 
 
 def waited(future: "Future[_T]") -> _T:

@@ -67,8 +67,10 @@ def routes(base_path: str | None = None) -> list[Route]:
     def live() -> "LiveAnswers":
         # With the first question: the server answers in half the time without what these import.
         from pdexplorer.export.live import LiveAnswers
+        from pdexplorer.ui.compute import confident
 
-        return LiveAnswers()
+        # In a process beside the page: worked out in a thread here, answers would hold up everybody's page.
+        return LiveAnswers(confident)
 
     served = (
         _Served(_API, "application/json", lambda live: live.evaluate, True),

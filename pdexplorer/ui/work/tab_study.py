@@ -1,5 +1,5 @@
-"""What the quick tabs ask of the processes beside the page: some tenths of a second that nobody should feel
-who shares the page's interpreter. It imports nothing of the page.
+"""What the quick tabs and the live addresses ask of the processes beside the page: some tenths of a second
+that nobody should feel who shares the page's interpreter. It imports nothing of the page.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -8,6 +8,7 @@ from typing import Any
 
 from pdexplorer.scenario.scenario import Scenario
 from pdexplorer.study.compare import Evaluation, evaluate
+from pdexplorer.study.confidence import with_confidence
 from pdexplorer.study.recompute import recompute_rows
 from pdexplorer.study.regimes import pareto, regimes
 from pdexplorer.study.sensitivity import sensitivity
@@ -45,4 +46,5 @@ STUDIES: Mapping[str, Callable[[Scenario], Any]] = {
     "load": _load,
     "latency": _latency,
     "sensitivity": sensitivity,
+    "confident": lambda scenario: with_confidence(evaluate(scenario)),
 }
