@@ -12,7 +12,7 @@ from pdexplorer.charts.vega_lite import group, layer, number, only, words
 
 COLUMNS = (
     *("row", "x1", "x2", "y1", "y2", "x", "y", "order", "line"),
-    *("gain", "log2_gain", "wide", "winner", "text"),
+    *("gain", "log2_gain", "wide", "broken", "winner", "text"),
 )
 _WORDS = ("row", "winner", "text")
 _OVERLAP = 0.12  # neighbours overlap by this share of a cell: exact edges leave hairline seams when drawn
@@ -42,7 +42,8 @@ def map_frame(
 
     x_values (nx,) and y_values (ny,) are cell centres on log axes; gain (ny, nx) is a ratio, 1 where both
     fleets are equal, NaN where neither can run. contours are polylines of (x, y). Words stand in the middle
-    of each region that is large enough to carry one, where the chart is as wide as their `wide` (pixels).
+    of each region that is large enough to carry one: on one line where the chart is as wide as their `wide`
+    (pixels), else broken at spaces where it is as wide as `broken`.
     """
     xs, ys = np.asarray(x_values, float), np.asarray(y_values, float)
     x_edges, y_edges = log_edges(xs), log_edges(ys)
@@ -147,7 +148,11 @@ def break_even_map(
         only("datum.row == 'contour'"),
     )
     # In a narrower chart the word would lie on its region's neighbours.
-    named = group(_on_a_halo(here, {"fontSize": 13}), only("datum.row == 'word' && datum.wide <= width"))
+    named = group(
+        _on_a_halo(here, {"fontSize": 13}, "lines"),
+        only("datum.row == 'word' && datum.broken <= width"),
+        {"calculate": "datum.wide <= width ? datum.text : split(datum.text, ' ')", "as": "lines"},
+    )
     cross = {
         **{"type": "point", "shape": "cross", "size": 260, "filled": True, "opacity": 1},
         **{"color": INK, "stroke": HALO, "strokeWidth": 2},
@@ -177,9 +182,11 @@ def _gain_color(title: str, height: int) -> dict[str, Any]:
     return number("log2_gain", title=title, scale=scale, legend=legend)
 
 
-def _on_a_halo(place: Mapping[str, Any], look: Mapping[str, Any]) -> list[dict[str, Any]]:
+def _on_a_halo(
+    place: Mapping[str, Any], look: Mapping[str, Any], field: str = "text"
+) -> list[dict[str, Any]]:
     """Words that can be read on any colour."""
-    encoding = {**place, "text": words("text")}
+    encoding = {**place, "text": words(field)}
     look = {"type": "text", "fontWeight": 700, **look}
     halo = {"stroke": HALO, "strokeWidth": 4, "strokeJoin": "round"}
     return [layer({**look, **halo}, encoding), layer({**look, "color": INK}, encoding)]
@@ -212,9 +219,9 @@ def _region_words(
         runs = [_longest_run(row) for row in inside]
         row = int(np.argmax(np.array([length for _, length in runs]) * clear))
         start, length = runs[row]
-        wide = _pixels(text) * xs.size / length
-        middle = xs[start + (length - 1) // 2]
-        words.append({"row": "word", "x": middle, "y": ys[row], "wide": wide, "text": text})
+        wide, broken = (max(map(_pixels, lines)) * xs.size / length for lines in ([text], text.split(" ")))
+        place = {"x": xs[start + (length - 1) // 2], "y": ys[row], "wide": wide, "broken": broken}
+        words.append({"row": "word", **place, "text": text})
         clear = clear * _away_from(ys, float(ys[row]), 0.12)
     return words
 
@@ -231,7 +238,7 @@ def _longest_run(inside: NDArray[np.bool_]) -> tuple[int, int]:
 
 def _pixels(text: str) -> float:
     """About how wide a region's word is drawn, at 13 px and bold: Chinese characters are square."""
-    return sum(14.0 if ord(letter) > _LAST_NARROW else 7.5 for letter in text)
+    return sum(14.0 if ord(letter) > _LAST_NARROW else 6.8 for letter in text)
 
 
 def _centrality(count: int) -> NDArray[np.float64]:

@@ -86,7 +86,8 @@ def latency_distribution(
         layer=[
             curves,
             limit.mark_rule(color="#888888", strokeWidth=2, strokeDash=[2, 2]),
-            limit.mark_text(align="right", dx=-5, y="height", dy=-9, fontSize=12).encode(
+            # A grey that can be read on a light page and on a dark one.
+            limit.mark_text(align="right", dx=-5, y="height", dy=-9, fontSize=12, color="#7b7b7b").encode(
                 text=alt.value(limit_text)
             ),
         ]

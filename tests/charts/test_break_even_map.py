@@ -77,9 +77,10 @@ def test_a_word_is_drawn_where_its_region_is_wide_enough():
     words = frame(gain).query("row == 'word'").set_index("text")
     share = {"Splitting wins": (X > 40_000).mean(), "Colocated wins": (X <= 40_000).mean()}
     for text, part in share.items():
-        assert words.loc[text, "wide"] * part == pytest.approx(7.5 * len(text))
+        assert words.loc[text, "wide"] * part == pytest.approx(6.8 * len(text))
+        assert words.loc[text, "broken"] * part == pytest.approx(6.8 * len(text.split()[0]))
     spec = break_even_map(x_title="x", y_title="y", gain_title="gain", x_ticks=[1000], y_ticks=[100])
-    assert "datum.wide <= width" in str(spec["layer"][2])
+    assert "datum.broken <= width" in str(spec["layer"][2])
 
 
 @pytest.mark.parametrize("here", [(1.0, 1.0), (1e9, 1e9)])
