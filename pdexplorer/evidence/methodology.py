@@ -101,6 +101,7 @@ def parameter_counts() -> dict[str, int]:
     """Fitted numbers the shipped predictions rest on: from kernel times and from serving runs."""
     waits = load_serving_waits()
     serving = load_serving_ratios().count + len(waits["request_s"]) + len(waits["compile_s"]) + 1
+    serving += len(waits["split"])
     return {"kernels": fitted_count(fitted_document()), "serving": serving}
 
 

@@ -1,8 +1,10 @@
 """Fitted serving numbers written as the catalogue's efficiencies_serving.toml."""
 
 from collections.abc import Mapping
+from dataclasses import fields
 
 from pdexplorer.evidence.serving_predict import ServingNumbers
+from pdexplorer.evidence.serving_split import SplitNumbers
 from pdexplorer.physics.serving import NUMBERS
 
 _HEADER = """\
@@ -29,6 +31,7 @@ def serving_toml(numbers: ServingNumbers) -> str:
         "waits": waits,
         "waits.request_s": numbers.request_s,
         "waits.compile_s": numbers.compile_s,
+        "waits.split": {entry.name: getattr(numbers.split, entry.name) for entry in fields(SplitNumbers)},
     }
     return _HEADER + "".join(_section(name, values) for name, values in sections.items())
 

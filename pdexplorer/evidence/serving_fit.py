@@ -25,6 +25,7 @@ from pdexplorer.evidence.serving_effects import (
 )
 from pdexplorer.evidence.serving_points import ServingPoint
 from pdexplorer.evidence.serving_predict import Served, ServingNumbers, replay_serving, with_waits
+from pdexplorer.evidence.serving_split_fit import with_split
 from pdexplorer.evidence.serving_steps import Runs, closed_form_ms, collect_runs, group_of, pick
 from pdexplorer.physics.serving import ServingRatios
 
@@ -92,7 +93,9 @@ def held_out(known: References, report: Callable[[str], None] = lambda text: Non
         rows = [row for row, point in enumerate(known.points) if group_of(point) == group]
         numbers = fit_serving(known, [group]).numbers
         own = [known.points[row] for row in rows]
-        replays = replay_serving(own, known.catalog, numbers.ratios)
+        if any(point.prefill is not None for point in own):
+            numbers = with_split(known.points, numbers, known.catalog, [group])
+        replays = replay_serving(own, known.catalog, numbers.ratios, numbers.split)
         for row, point, raw in zip(rows, own, replays, strict=True):
             results[row] = with_waits(point, raw, known.catalog, numbers)
         report(f"left out {group[0]} on {group[1]}: {len(rows)} runs")

@@ -1,7 +1,7 @@
 """Mean TTFT and TPOT of measured serving runs: the fleet of each row replayed in a closed loop."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,11 +13,14 @@ from pdexplorer.evidence.serving_setup import (
     TIGHT_MEMORY_FRACTION,
     chunk_tokens,
     compiles,
+    decode_slots,
     rounds,
     runs_eagerly,
     slots,
+    turns_deep_gemm_on,
     young,
 )
+from pdexplorer.evidence.serving_split import SplitNumbers, decode_ratios, held_back, prefill_ratios
 from pdexplorer.evidence.serving_waits import drafted_ratio, request_keys, wait_ms
 from pdexplorer.infeasible import Infeasible
 from pdexplorer.physics.fleet import ColocatedFleet, DisaggregatedFleet
@@ -47,18 +50,19 @@ _LINK_BYTE_PER_S = 50e9
 class ServingNumbers:
     """Everything fitted to serving runs. ratios: of kernels; request_s: what a request costs besides
     steps, by `request_keys`; draft_acceptance: share of drafted tokens that hold; compile_s: what a first
-    wave waits for kernels, by format of weights.
+    wave waits for kernels, by format of weights; split: of split fleets.
     """
 
     ratios: ServingRatios
     request_s: Mapping[str, float]
     draft_acceptance: float
     compile_s: Mapping[str, float]
+    split: SplitNumbers = field(default_factory=SplitNumbers)
 
     @property
     def count(self) -> int:
         """How many numbers they are."""
-        return self.ratios.count + len(self.request_s) + 1 + len(self.compile_s)
+        return self.ratios.count + len(self.request_s) + 1 + len(self.compile_s) + self.split.count
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +78,11 @@ def shipped_numbers() -> ServingNumbers:
     """The numbers of the catalogue."""
     waits = load_serving_waits()
     return ServingNumbers(
-        load_serving_ratios(), waits["request_s"], waits["draft_acceptance"], waits["compile_s"]
+        load_serving_ratios(),
+        waits["request_s"],
+        waits["draft_acceptance"],
+        waits["compile_s"],
+        SplitNumbers(**waits["split"]),
     )
 
 
@@ -84,7 +92,7 @@ def predict_serving(
     """Predictions in the order of the points."""
     catalogue = catalog or load_catalog()
     used = numbers or shipped_numbers()
-    replays = replay_serving(points, catalogue, used.ratios)
+    replays = replay_serving(points, catalogue, used.ratios, used.split)
     return [with_waits(point, raw, catalogue, used) for point, raw in zip(points, replays, strict=True)]
 
 
@@ -100,7 +108,9 @@ def with_waits(point: ServingPoint, raw: Served, catalog: Catalog, numbers: Serv
     if compiles(point):
         request += 1e3 * numbers.compile_s.get(point.weight_format, 0.0) / rounds(point)
     if point.colocated is None:
-        return Served(raw.ttft_ms + request, raw.tpot_ms, "")
+        output_tokens = point.output_tokens * sum(point.length_ratios) / 2
+        seen = held_back(raw.ttft_ms, raw.tpot_ms, point.engine, output_tokens, numbers.split)
+        return Served(seen[0] + request, seen[1], "")
     instance = pool_instance(point, point.colocated, catalog, numbers.ratios)
     assert not isinstance(instance, Infeasible)
     longer, tokens = drafted_ratio(point, instance, raw.tpot_ms, raw.ttft_ms, numbers.draft_acceptance)
@@ -109,14 +119,19 @@ def with_waits(point: ServingPoint, raw: Served, catalog: Catalog, numbers: Serv
     return Served(raw.ttft_ms + request + wait, step_ms / tokens, "")
 
 
-def replay_serving(points: Sequence[ServingPoint], catalog: Catalog, ratios: ServingRatios) -> list[Served]:
+def replay_serving(
+    points: Sequence[ServingPoint],
+    catalog: Catalog,
+    ratios: ServingRatios,
+    split: SplitNumbers | None = None,
+) -> list[Served]:
     """The engines' own TTFT and TPOT; equal configurations are replayed once."""
     known: dict[tuple[object, ...], Served] = {}
     results = []
     for point in points:
         key = _configuration(point, catalog)
         if key not in known:
-            known[key] = _replay(point, catalog, ratios)
+            known[key] = _replay(point, catalog, ratios, split or SplitNumbers())
         results.append(known[key])
     return results
 
@@ -158,14 +173,22 @@ def pool_instance(
     return in_serving(instance, ratios, young(point, catalog))
 
 
-def _replay(point: ServingPoint, catalog: Catalog, ratios: ServingRatios) -> Served:
+def _replay(point: ServingPoint, catalog: Catalog, ratios: ServingRatios, split: SplitNumbers) -> Served:
     if point.problem:
         return Served(None, None, point.problem)
     if point.colocated is not None:
         return _colocated(point, point.colocated, catalog, ratios)
     assert point.prefill is not None
     assert point.decode is not None
-    return _disaggregated(point, point.prefill, point.decode, catalog, ratios)
+    if turns_deep_gemm_on(point):
+        ratios = requantising(ratios)
+    prefill = pool_instance(point, point.prefill, catalog, prefill_ratios(ratios, split))
+    decode = pool_instance(point, point.decode, catalog, decode_ratios(ratios, split))
+    if isinstance(prefill, Infeasible):
+        return Served(None, None, f"prefill: {prefill.text}")
+    if isinstance(decode, Infeasible):
+        return Served(None, None, f"decode: {decode.text}")
+    return _disaggregated(point, point.prefill, point.decode, catalog, prefill, decode)
 
 
 def _colocated(point: ServingPoint, pool: Pool, catalog: Catalog, ratios: ServingRatios) -> Served:
@@ -181,15 +204,8 @@ def _colocated(point: ServingPoint, pool: Pool, catalog: Catalog, ratios: Servin
 
 
 def _disaggregated(
-    point: ServingPoint, first: Pool, second: Pool, catalog: Catalog, ratios: ServingRatios
+    point: ServingPoint, first: Pool, second: Pool, catalog: Catalog, prefill: Instance, decode: Instance
 ) -> Served:
-    # The recipes of split fleets turn DeepGEMM on, those of single nodes turn it off.
-    prefill = pool_instance(point, first, catalog, requantising(ratios))
-    decode = pool_instance(point, second, catalog, requantising(ratios))
-    if isinstance(prefill, Infeasible):
-        return Served(None, None, f"prefill: {prefill.text}")
-    if isinstance(decode, Infeasible):
-        return Served(None, None, f"decode: {decode.text}")
     path = TransferPath(
         link=catalog.links["ib_ndr"],  # not said by the file; assumed, one NIC a GPU
         latency_s=_TRANSFER_S,
@@ -204,10 +220,10 @@ def _disaggregated(
     fleet = DisaggregatedFleet(
         *(prefill, first.instances, decode, second.instances, path),
         prefill_batch_tokens=batch_tokens * first.attention_dp,
-        max_batch=max(second.batch * second.attention_dp, 1),
-        first_token_from="prefill",
+        max_batch=decode_slots(point) * second.attention_dp,
+        first_token_from="decode",
     )
-    options = SimulationOptions(closed_loop_concurrency=point.concurrency, samples=0)
+    options = SimulationOptions(routing="frontends", closed_loop_concurrency=point.concurrency, samples=0)
     result = simulate_disaggregated(fleet, closed_loop_requests(point, point.concurrency), options)
     return _means(point, result.records, point.concurrency)
 

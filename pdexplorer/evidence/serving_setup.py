@@ -93,6 +93,45 @@ def slots(point: ServingPoint) -> int:
     return each
 
 
+# From recipes of github NVIDIA/srt-slurm, which InferenceX .github/configs/nvidia-master.yaml names.
+_DECODE_BATCHES = (1, 2, 4, 8, 16, 32, 48, 64, 128, 192, 256, 384, 512, 768, 1024)
+_SWEPT_BATCHES: Mapping[tuple[str, str, int, int], int] = MappingProxyType(
+    {("gb200", "nvfp4", 4, 192): 32, ("b200_sxm", "nvfp4", 5, 180): 32, ("gb200", "nvfp4", 4, 564): 128}
+)
+"""Recipes run under several loads with one largest batch: by chip, format, decode instances and the heaviest
+of the loads."""
+
+
+def decode_slots(point: ServingPoint) -> int:
+    """Requests a rank of a decode instance runs at once. TensorRT-LLM's recipes put a little more in flight
+    than their largest batch, a round number, holds (36 over four of 8), so that it is always full; those of
+    B200 in fp8 and of H200 leave room, as SGLang's and vLLM's do.
+    """
+    pool = point.decode
+    assert pool is not None
+    ranks = pool.instances * pool.attention_dp
+    each = point.concurrency / ranks
+    roomy = point.accelerator == "h200_sxm" or (
+        point.accelerator == "b200_sxm" and point.weight_format != "nvfp4"
+    )
+    if point.engine != "trtllm" or roomy:
+        return point.concurrency
+    for (chip, weights, instances, heaviest), batch in _SWEPT_BATCHES.items():
+        same = (chip, weights, instances) == (point.accelerator, point.weight_format, pool.instances)
+        if same and pool.attention_dp == 1 and point.concurrency <= heaviest:
+            return batch
+    if point.concurrency == 6 and ranks == 3:
+        return 1
+    return max(batch for batch in _DECODE_BATCHES if batch <= max(each, 1.0))
+
+
+def turns_deep_gemm_on(point: ServingPoint) -> bool:
+    """Whether a split fleet was launched with it: the recipes are, but for SGLang's of B200, whose experts
+    run in flashinfer_trtllm.
+    """
+    return point.engine != "sglang" or point.accelerator != "b200_sxm"
+
+
 def rounds(point: ServingPoint) -> int:
     """Requests a slot sends. The authors' own SGLang sweeps send one wave: their mean TTFT is a first wave's
     at any concurrency.

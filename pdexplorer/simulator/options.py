@@ -10,7 +10,7 @@ from pdexplorer.simulator.scaling import Scaling
 from pdexplorer.simulator.split import OwnThreshold, SplitRule
 from pdexplorer.simulator.tiers import Tier
 
-RoutingPolicy = Literal["round_robin", "least_loaded", "central_queue", "prefix_aware"]
+RoutingPolicy = Literal["round_robin", "frontends", "least_loaded", "central_queue", "prefix_aware"]
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,8 @@ class CacheOptions:
 
 @dataclass(frozen=True)
 class SimulationOptions:
-    """routing: how requests spread over instances; central_queue lets prefill instances pull from one queue;
+    """routing: how requests spread over instances; frontends: ten of them in turn, each round robin;
+    central_queue lets prefill instances pull from one queue;
     prefix_aware takes the instance with the longest cached prefix while its load is at most
     prefix_load_ratio times the mean.
 

@@ -1,7 +1,10 @@
 """Which instance a request goes to."""
 
 from heapq import heapify, heappop, heappush, heapreplace
+from random import Random
 from typing import Protocol
+
+FRONTENDS = 10
 
 
 class Router(Protocol):
@@ -70,10 +73,35 @@ class LeastLoaded:
             heapify(self.heap)
 
 
+class Frontends:
+    """Several frontends behind one proxy: requests alternate between them, and each sends its own to every
+    instance in turn, from a start of its own. Two may send to a full instance while another is free.
+    """
+
+    __slots__ = ("instances", "next", "turns")
+
+    def __init__(self, instances: int, seed: int = 1) -> None:
+        start = Random(seed)
+        self.instances = instances
+        self.turns = [start.randrange(instances) for _ in range(FRONTENDS)]
+        self.next = 0
+
+    def choose(self) -> int:
+        self.next = (self.next + 1) % FRONTENDS
+        turn = self.turns[self.next] = (self.turns[self.next] + 1) % self.instances
+        return turn
+
+    def change(self, instance: int, load: float) -> None:
+        pass
+
+
 def router_of(policy: str, instances: int) -> Router:
     """The router of that name; a single instance needs none."""
     if policy == "round_robin" or instances == 1:
         return RoundRobin(instances)
     if policy in ("least_loaded", "central_queue"):
         return LeastLoaded(instances)
-    raise ValueError(f"routing policy = {policy!r} must be round_robin, least_loaded or central_queue")
+    if policy == "frontends":
+        return Frontends(instances)
+    allowed = "round_robin, least_loaded, frontends or central_queue"
+    raise ValueError(f"routing policy = {policy!r} must be {allowed}")

@@ -117,6 +117,8 @@ def _kv_blocks(instance: Instance, block_tokens: int) -> int:
 
 
 def _check(requests: Requests, options: SimulationOptions) -> None:
+    if options.routing == "frontends" and not options.plain:
+        raise ValueError("routing = 'frontends' must be without caches, faults, scaling or split rules")
     if options.closed_loop_concurrency is None and not requests.timed:
         raise ValueError(
             "arrivals: the requests have no arrival times; allowed: poisson, gamma or closed_loop"

@@ -65,7 +65,8 @@ def test_json_names_what_was_fitted(capsys: pytest.CaptureFixture[str]) -> None:
     document = json.loads(capsys.readouterr().out)
     # 33 until classes of models, engines' overheads and own sweeps had theirs, each pulled to a shared
     # one: on unseen groups TPOT errors fell from 19.5% to under 18%, TTFT errors from 30% to under 28%.
-    assert document["fitted_numbers"]["serving"] <= 72
+    # Three more are of split fleets: TTFT errors there fell from 51% to 36% on unseen groups.
+    assert document["fitted_numbers"]["serving"] <= 75
     assert document["errors"][0]["quantity"] == "step"
 
 

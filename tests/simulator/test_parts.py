@@ -6,7 +6,7 @@ import pytest
 from pdexplorer.physics.pairs import past_read, prefill_pairs
 from pdexplorer.simulator.gaps import GapHistogram
 from pdexplorer.simulator.kv import BlockPool
-from pdexplorer.simulator.router import LeastLoaded, RoundRobin, router_of
+from pdexplorer.simulator.router import FRONTENDS, Frontends, LeastLoaded, RoundRobin, router_of
 from pdexplorer.simulator.sequence import Sequence
 from pdexplorer.simulator.work import prefill_work
 
@@ -53,6 +53,16 @@ def test_routers():
     assert least.choose() == 0
     with pytest.raises(ValueError, match="round_robin, least_loaded"):
         router_of("random", 2)
+
+
+def test_frontends_share_equally_and_do_not_know_of_each_other():
+    router = Frontends(4)
+    sent = [router.choose() for _ in range(8 * FRONTENDS)]
+    assert [sent.count(instance) for instance in range(4)] == [2 * FRONTENDS] * 4
+    # Each in turn would never send two of four requests in a row to one instance.
+    assert any(len(set(sent[i : i + 4])) < 4 for i in range(0, FRONTENDS, 4))
+    again = Frontends(4)
+    assert sent == [again.choose() for _ in sent]
 
 
 def test_least_loaded_agrees_with_a_scan():

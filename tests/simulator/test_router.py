@@ -14,6 +14,7 @@ from pdexplorer.simulator.managed_colocated import ManagedColocated
 from pdexplorer.simulator.options import CacheOptions, SimulationOptions, options_of
 from pdexplorer.simulator.pool import Pool
 from pdexplorer.simulator.router import LeastLoaded
+from pdexplorer.simulator.run import simulate_disaggregated
 from pdexplorer.simulator.specs import EngineSpec, LinkSpec, PrefillSpec
 from pdexplorer.simulator.split import DynamoPair, LlmdThreshold, OwnThreshold
 from pdexplorer.workload.sessions import Sessions, session_requests
@@ -184,3 +185,9 @@ def test_a_throttled_link_and_its_fallback_are_keys_of_a_scenario():
     auto, refused = apply_settings(scenario, dict.fromkeys(keys, "auto"))
     assert not refused
     assert options_of(auto) == options_of(Scenario())
+
+
+def test_frontends_are_refused_where_a_fleet_is_managed():
+    options = SimulationOptions(routing="frontends", split_rule=OwnThreshold(500))
+    with pytest.raises(ValueError, match="routing = 'frontends'"):
+        simulate_disaggregated(None, None, options)
