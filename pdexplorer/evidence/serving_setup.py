@@ -99,7 +99,7 @@ _SWEPT_BATCHES: Mapping[tuple[str, str, int, int], int] = MappingProxyType(
     {("gb200", "nvfp4", 4, 192): 32, ("b200_sxm", "nvfp4", 5, 180): 32, ("gb200", "nvfp4", 4, 564): 128}
 )
 """Recipes run under several loads with one largest batch: by chip, format, decode instances and the heaviest
-of the loads."""
+of the loads. The last one's recipe was not found: its batch is assumed from the rule below."""
 
 
 def decode_slots(point: ServingPoint) -> int:
@@ -121,13 +121,13 @@ def decode_slots(point: ServingPoint) -> int:
         if same and pool.attention_dp == 1 and point.concurrency <= heaviest:
             return batch
     if point.concurrency == 6 and ranks == 3:
-        return 1
+        return 1  # recipes ..._gen3_tep8_batch1 and ..._gen3_tep16_batch1
     return max(batch for batch in _DECODE_BATCHES if batch <= max(each, 1.0))
 
 
 def turns_deep_gemm_on(point: ServingPoint) -> bool:
-    """Whether a split fleet was launched with it: the recipes are, but for SGLang's of B200, whose experts
-    run in flashinfer_trtllm.
+    """Whether a split fleet was launched with it: SGLang's recipes of GB200 are (SGLANG_JIT_DEEPGEMM), those of
+    B200 are not (moe-runner-backend flashinfer_trtllm). TensorRT-LLM requantises by itself.
     """
     return point.engine != "sglang" or point.accelerator != "b200_sxm"
 
