@@ -126,8 +126,8 @@ def decode_slots(point: ServingPoint) -> int:
 
 
 def turns_deep_gemm_on(point: ServingPoint) -> bool:
-    """Whether a split fleet was launched with it: SGLang's recipes of GB200 are (SGLANG_JIT_DEEPGEMM), those of
-    B200 are not (moe-runner-backend flashinfer_trtllm). TensorRT-LLM requantises by itself.
+    """Whether a split fleet was launched with it: SGLang's recipes of GB200 are (SGLANG_JIT_DEEPGEMM), not
+    those of B200 (moe-runner-backend flashinfer_trtllm). TensorRT-LLM requantises by itself.
     """
     return point.engine != "sglang" or point.accelerator != "b200_sxm"
 
