@@ -58,6 +58,7 @@ def main() -> None:
         finish = _page(asked, presets, view, under_way)
         write_address(asked)
         finish()
+        st.session_state[_DRAWN] = asked.scenario
 
 
 def _page(asked: Asked, presets: Presets, view: str, under_way: compute.UnderWay) -> Callable[[], None]:
@@ -97,15 +98,17 @@ def _page(asked: Asked, presets: Presets, view: str, under_way: compute.UnderWay
         if map_place is not None and under_way.mapped is not None:
             with map_place:
                 map_panel(answer, under_way.mapped, KIND, height)
-        st.session_state[_DRAWN] = asked.scenario
 
     return finish
 
 
 def _changed(asked: Asked) -> bool:
-    """Whether the browser still shows another question's answer, whole or in part."""
-    drawn = st.session_state.get(_DRAWN)
-    return drawn is not None and drawn != asked.scenario
+    """Whether the browser still shows parts of another question, after an interrupted run of several."""
+    session = st.session_state
+    changed = bool(session.get(_DRAWN, asked.scenario) != asked.scenario)
+    if changed:
+        session[_DRAWN] = None
+    return changed
 
 
 def _first_screen(
