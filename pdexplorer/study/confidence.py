@@ -23,6 +23,8 @@ from pdexplorer.verdict import Verdict, band_of
 _WITHIN = 1.15
 """Designs dearer than the best by more than this do not become the best within the spread."""
 _TAIL = 0.05
+_CLOSE = 0.7, 1.5
+"""Ratios over the line between staying and splitting within which draws have been seen on both sides."""
 
 
 @dataclass(frozen=True)
@@ -84,6 +86,13 @@ def _benchmark_first(evaluation: Evaluation, catalog: Catalog | None) -> Verdict
     sentence = sentence_of(evaluation.scenario, verdict, one, other, catalog or load_catalog())
     elsewhere = tuple(flip for flip in verdict.break_even if flip.then != verdict.decision)
     return replace(verdict, sentence=sentence, break_even=elsewhere)
+
+
+def in_doubt(evaluation: Evaluation) -> bool:
+    """Whether draws could say that the estimate cannot decide: much cheaper to ask than to draw."""
+    verdict, line = evaluation.verdict, evaluation.scenario.verdict.benchmark_ratio
+    close = verdict.ratio is not None and _CLOSE[0] * line < verdict.ratio < _CLOSE[1] * line
+    return close and verdict.decision in ("disaggregate", "stay_colocated")
 
 
 def _confidence(evaluation: Evaluation, space: Space, report: Report) -> Confidence | None:

@@ -71,9 +71,25 @@ def confident(scenario: Scenario) -> Evaluation:
     """The answer with its break-evens and how sure it is, for a thread that is no visitor's. ValueError in
     one line where there is none.
     """
-    with _studies().asked(TabStudy("confident", scenario.model_dump_json())) as work:
+    with _studies().asked(_confident(scenario)) as work:
         found: Evaluation = work.last.result()
         return found
+
+
+def surely(scenario: Scenario) -> Evaluation:
+    """As `confident`, for a visitor: ends the run where he has moved on."""
+    sure: Evaluation = studied(_confident(scenario))
+    return sure
+
+
+def sure_already(scenario: Scenario) -> Evaluation | None:
+    """As `confident` where somebody has asked it before, else None."""
+    known: Evaluation | None = _studies().known(_confident(scenario))
+    return known
+
+
+def _confident(scenario: Scenario) -> TabStudy:
+    return TabStudy("confident", scenario.model_dump_json())
 
 
 def waited(future: "Future[_T]") -> _T:

@@ -4,12 +4,16 @@ Streamlit runs this file from top to bottom on every change; `app.py` only calls
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from pdexplorer.scenario.link import to_link
 from pdexplorer.scenario.presets import Presets
+from pdexplorer.scenario.scenario import Scenario
+from pdexplorer.study.compare import Evaluation
+from pdexplorer.study.confidence import in_doubt
 from pdexplorer.texts.verdict_words import unknown
 from pdexplorer.ui import compute
 from pdexplorer.ui.answer import Answered, answer_of
@@ -25,7 +29,7 @@ from pdexplorer.ui.state import Asked, current, write_address
 from pdexplorer.ui.style import style
 from pdexplorer.ui.tabs.tabs import TABS, tabs
 from pdexplorer.ui.texts import choose_language, plain, said, text
-from pdexplorer.ui.verdict_view import flips_line, headline, verdict_view
+from pdexplorer.ui.verdict_view import VerdictPlaces, flips_line, headline, verdict_view, verdict_words
 
 VIEWS = ("all", "verdict", "cost", "map")
 MAPPED = ("page", "all", "map")
@@ -72,7 +76,7 @@ def _page(asked: Asked, presets: Presets, view: str, under_way: compute.UnderWay
     views = (*TABS, *VIEWS) if view == "page" else VIEWS
     height = MAP_HEIGHT_WITH_INTRO if introduced else MAP_HEIGHT
     try:
-        answer = answer_of(asked, under_way)
+        answer = _borne_out(answer_of(asked, under_way), compute.sure_already)
     except ValueError as error:
         with noticed.container():
             notices(asked, presets, views)
@@ -83,7 +87,7 @@ def _page(asked: Asked, presets: Presets, view: str, under_way: compute.UnderWay
     with noticed.container():
         notices(asked, presets, views)
     case_line(asked, answer.catalog, _changed(asked))
-    flips, map_place = _first_screen(answer, view, height)
+    places, map_place = _first_screen(answer, view, height)
     if view == "page":
         tabs(answer, presets)
         st.caption(text("page.about"))
@@ -92,14 +96,35 @@ def _page(asked: Asked, presets: Presets, view: str, under_way: compute.UnderWay
         st.markdown(f"[{text('page.open_full')}]({link})")
 
     def finish() -> None:
-        if flips is not None:
-            with flips:
+        if places is not None and places.flips is not None:
+            with places.flips:
+                line = st.empty()
+            with line.container():
                 flips_line(answer.complete().json, compute.standing(answer.scenario, answer.catalog))
         if map_place is not None and under_way.mapped is not None:
             with map_place:
                 map_panel(answer, under_way.mapped, KIND, height)
+        if places is not None and places.flips is not None and in_doubt(answer.evaluation):
+            _again_if_undecided(places.words, line, answer)
 
     return finish
+
+
+def _again_if_undecided(words: DeltaGenerator, flips: DeltaGenerator, answer: Answered) -> None:
+    """Takes the verdict back where draws over the measured errors do not bear it out."""
+    sure = _borne_out(answer, compute.surely)
+    if sure is not answer:
+        verdict_words(words, sure.evaluation, sure.json, sure.whys)
+        with flips.container():
+            flips_line(sure.json, compute.standing(sure.scenario, sure.catalog))
+
+
+def _borne_out(answer: Answered, ask: Callable[[Scenario], Evaluation | None]) -> Answered:
+    """The answer, taken back where draws do not bear it out, as far as `ask` knows of them."""
+    sure = ask(answer.scenario) if in_doubt(answer.evaluation) else None
+    if sure is None or not sure.verdict.undecided:
+        return answer
+    return replace(answer, evaluation=sure, json=sure.to_json())
 
 
 def _changed(asked: Asked) -> bool:
@@ -113,27 +138,27 @@ def _changed(asked: Asked) -> bool:
 
 def _first_screen(
     answer: Answered, view: str, map_height: int
-) -> tuple[DeltaGenerator | None, DeltaGenerator | None]:
-    """Everything but what would flip the answer and the map; the places these take, None where there are
-    none.
+) -> tuple[VerdictPlaces | None, DeltaGenerator | None]:
+    """Everything but what would flip the answer and the map; the places of the verdict and of the map, None
+    where there are none.
     """
     evaluation, json = answer.evaluation, answer.json
     sides = (evaluation.colocated, evaluation.disaggregated)
     wanted = {"page", "all"}
-    flips = None
+    places = None
     if view in wanted | {"verdict"}:
-        flips = verdict_view(evaluation, json, answer.whys)
+        places = verdict_view(evaluation, json, answer.whys)
         with st.container():
             ask_for_missing(missing_figures(side.infeasible for side in sides), answer.catalog)
             ask_for_prices(unpriced(answer.scenario, answer.catalog), answer.catalog)
     if unknown(json) and not any(side.feasible for side in sides):
-        return flips, None
+        return places, None
     if view in wanted | {"verdict"}:
         headline(json, KIND)
     with st.container(gap="xsmall"):
         if view in wanted | {"cost"}:
             cost_figure(json, answer.whys if view == "cost" else {}, KIND)
-        return flips, st.container(gap="xsmall", key=f"map-{map_height}")
+        return places, st.container(gap="xsmall", key=f"map-{map_height}")
 
 
 def _nothing() -> None:

@@ -1,6 +1,7 @@
 """The answer first: one sentence with an icon, why, what would flip it, and four headline numbers."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import streamlit as st
@@ -36,41 +37,60 @@ DECISIONS: Mapping[str, tuple[str, str]] = {
 """Icon and colour of each decision; the words always stand beside them."""
 
 
-def verdict_view(evaluation: Any, answer: Answer, whys: Mapping[str, str]) -> DeltaGenerator | None:
-    """The verdict's box; the place in it for what would flip the verdict, None where nothing would. whys: per
-    fleet that cannot run, the limit in words.
-    """
-    verdict = answer["verdict"]
-    icon, color = (":material/help:", "gray") if unknown(answer) else DECISIONS[verdict["decision"]]
+@dataclass(frozen=True)
+class VerdictPlaces:
+    """Places in the verdict's box: its words, and what would flip it, None where nothing would."""
+
+    words: DeltaGenerator
+    flips: DeltaGenerator | None
+
+
+def verdict_view(evaluation: Any, answer: Answer, whys: Mapping[str, str]) -> VerdictPlaces:
+    """The verdict's box. whys: per fleet that cannot run, the limit in words."""
     with st.container(border=True, key="verdict", gap="xsmall"):
-        said = text(
-            "verdict.line",
-            title=f":{color}[{title(texts(), answer)}]",
-            sentence=sentence(texts(), answer, whys, plain),
-        )
-        st.markdown(f"#### {icon} {said}")
+        words = st.empty()
+        verdict_words(words, evaluation, answer, whys)
         if unknown(answer):
-            return None
-        lines = []
-        if note := unfair(texts(), evaluation.scenario, load_catalog()):
-            lines.append(plain(note))
-        because, but = because_and_but(texts(), evaluation.verdict, answer)
-        parts = []
-        for head, sentences in ((_because(verdict), because), ("verdict.but", but)):
-            if sentences:
-                parts.append(f"**{text(head)}** " + " ".join(plain(words) for words in sentences))
-        if parts:
-            lines.append(" ".join(parts))
-        if verdict["vetoes"]:
-            vetoes = "; ".join(plain(text(f"veto.{veto}")) for veto in verdict["vetoes"])
-            lines.append(f"**{text('verdict.vetoes')}** {vetoes}{text('verdict.end')}")
-        if verdict["confidence"] is not None:
-            lines.append(text("verdict.confidence", percent=percent(verdict["confidence"])))
-        if lines:
-            st.markdown("  \n".join(lines))
+            return VerdictPlaces(words, None)
         flips = st.container(key="flips")
         flips.empty()  # an empty container takes no place, one with this does
-        return flips
+        return VerdictPlaces(words, flips)
+
+
+def verdict_words(place: DeltaGenerator, evaluation: Any, answer: Answer, whys: Mapping[str, str]) -> None:
+    """The sentence, and why; instead of what stood there."""
+    verdict = answer["verdict"]
+    icon, color = (":material/help:", "gray") if unknown(answer) else DECISIONS[verdict["decision"]]
+    said = text(
+        "verdict.line",
+        title=f":{color}[{title(texts(), answer)}]",
+        sentence=sentence(texts(), answer, whys, plain),
+    )
+    lines = [] if unknown(answer) else _reasons(evaluation, answer)
+    with place.container(gap="xsmall"):
+        st.markdown(f"#### {icon} {said}")
+        if lines:
+            st.markdown("  \n".join(lines))
+
+
+def _reasons(evaluation: Any, answer: Answer) -> list[str]:
+    verdict = answer["verdict"]
+    lines = []
+    if note := unfair(texts(), evaluation.scenario, load_catalog()):
+        lines.append(plain(note))
+    because, but = because_and_but(texts(), evaluation.verdict, answer)
+    parts = []
+    for head, sentences in ((_because(verdict), because), ("verdict.but", but)):
+        if sentences:
+            parts.append(f"**{text(head)}** " + " ".join(plain(words) for words in sentences))
+    if parts:
+        lines.append(" ".join(parts))
+    if verdict["vetoes"]:
+        vetoes = "; ".join(plain(text(f"veto.{veto}")) for veto in verdict["vetoes"])
+        lines.append(f"**{text('verdict.vetoes')}** {vetoes}{text('verdict.end')}")
+    if verdict["confidence"] is not None:
+        lines.append(text("verdict.confidence", percent=percent(verdict["confidence"])))
+    return lines
 
 
 def flips_line(answer: Answer, here: Mapping[str, float]) -> None:

@@ -11,10 +11,12 @@ import pytest
 from pdexplorer.catalog import efficiency
 from pdexplorer.physics import serving
 from pdexplorer.scenario.decision_block import VerdictRule
+from pdexplorer.scenario.presets import load_presets
 from pdexplorer.scenario.scenario import Scenario
+from pdexplorer.scenario.settings import apply_settings
 from pdexplorer.scenario.study_block import ConfidenceRule
 from pdexplorer.study.compare import evaluate
-from pdexplorer.study.confidence import Confidence, confidence_of, with_confidence
+from pdexplorer.study.confidence import Confidence, confidence_of, in_doubt, with_confidence
 from pdexplorer.study.drawn_ratios import _most_carried
 from pdexplorer.study.search.spread import slower
 
@@ -157,3 +159,19 @@ def test_slower_parts_take_longer_by_the_factor() -> None:
     assert changed.mfu == pytest.approx(part.mfu / 2.0)
     assert (changed.mbu, changed.launch_s) == (part.mbu, part.launch_s)
     assert slower(part, 1.0, 2.0).launch_s == pytest.approx(2.0 * part.launch_s)
+
+
+@pytest.mark.parametrize(
+    ("preset", "input_tokens", "output_tokens"),
+    [("rag_h100", 1500, 1500), ("agent_long_context", 12_000, 400), ("all_h200", 4000, 1500)],
+)
+def test_whoever_cannot_decide_was_in_doubt(preset: str, input_tokens: int, output_tokens: int) -> None:
+    """Far from the line nobody draws, so nothing that draws would take back may be there."""
+    lengths = {"workload.input_tokens": str(input_tokens), "workload.output_tokens": str(output_tokens)}
+    evaluation = evaluate(apply_settings(load_presets()[preset].scenario, lengths)[0], with_break_even=False)
+    assert with_confidence(evaluation).verdict.undecided
+    assert in_doubt(evaluation)
+
+
+def test_far_from_the_line_there_is_no_doubt() -> None:
+    assert not in_doubt(evaluate(load_presets()["rag_h100"].scenario, with_break_even=False))

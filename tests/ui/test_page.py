@@ -6,6 +6,10 @@ import time
 
 import pytest
 
+from pdexplorer.scenario.presets import load_presets
+from pdexplorer.scenario.settings import apply_settings
+from pdexplorer.study.compare import evaluate
+from pdexplorer.study.confidence import with_confidence
 from tests.ui.test_own_model import LLAMA
 from tests.ui.visit import address, change, verdict, visit
 
@@ -37,6 +41,18 @@ def test_an_edit_is_in_the_address_and_reopens_the_same():
     assert verdict(again) == verdict(page)
     assert [m.value for m in again.metric] == [m.value for m in page.metric]
     assert not again.warning
+
+
+def test_an_estimate_that_cannot_decide_says_so_as_the_shell_does():
+    """Nothing is in doubt far from the line; here the estimate alone would say to stay."""
+    query = {"preset": "rag_h100", "workload.input_tokens": "1500", "workload.output_tokens": "1500"}
+    scenario, _ = apply_settings(load_presets()["rag_h100"].scenario, dict(list(query.items())[1:]))
+    told = with_confidence(evaluate(scenario)).verdict
+    assert (told.decision, told.leaning) == ("benchmark_first", "stay_colocated")
+    page = visit(**query)
+    assert "Benchmark first" in verdict(page)
+    assert "it leans to staying colocated" in verdict(page)
+    assert not any("Stay colocated]:" in words.value for words in page.markdown)
 
 
 def test_slider_and_box_show_the_same_number():

@@ -66,6 +66,14 @@ class Crew:
                 if not work.waiting and (work.last.cancel() or _failed(work.last)):
                     self._works.pop(question, None)
 
+    def known(self, question: Question) -> Any:
+        """Its last result if that is there already, else None."""
+        with self._lock:
+            work = self._works.get(question)
+        if work is None or not work.last.done() or work.last.cancelled() or _failed(work.last):
+            return None
+        return work.last.result()
+
     def _begun(self, question: Question) -> Work:
         first: Future[Any] = Future()
         return Work(self._queue.submit(self._answered, question, first), first)

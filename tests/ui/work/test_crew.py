@@ -47,6 +47,15 @@ def test_what_has_been_answered_is_kept_for_all_and_the_oldest_forgotten():
     assert last(crew, MAP) is not work.last.result()
 
 
+def test_what_is_known_is_told_without_asking(crew):
+    other = Map(JUDGE.scenario_json, (2000.0,), (100.0,))
+    assert crew.known(other) is None
+    assert last(crew, other) is crew.known(other)
+    with pytest.raises(ValueError, match="Invalid JSON"):
+        last(crew, Judge("{?"))
+    assert crew.known(Judge("{?")) is None
+
+
 def test_what_cannot_be_answered_is_said_and_the_next_question_is_answered(crew):
     with pytest.raises(ValueError, match="Invalid JSON"), crew.asked(Judge("{}?")) as work:
         work.first.result(60)
