@@ -89,10 +89,10 @@ def _benchmark_first(evaluation: Evaluation, catalog: Catalog | None) -> Verdict
 
 
 def in_doubt(evaluation: Evaluation) -> bool:
-    """Whether draws could say that the estimate cannot decide: much cheaper to ask than to draw."""
+    """Whether draws, not yet made, could say that the estimate cannot decide: cheaper to ask than to draw."""
     verdict, line = evaluation.verdict, evaluation.scenario.verdict.benchmark_ratio
     close = verdict.ratio is not None and _CLOSE[0] * line < verdict.ratio < _CLOSE[1] * line
-    return close and verdict.decision in ("disaggregate", "stay_colocated")
+    return close and verdict.confidence is None and verdict.decision in ("disaggregate", "stay_colocated")
 
 
 def _confidence(evaluation: Evaluation, space: Space, report: Report) -> Confidence | None:

@@ -100,6 +100,8 @@ CHINESE: Mapping[str, str] = {
     "verdict.no_flip": "在滑块范围内，没有参数能改变这一结论。",
     "verdict.vetoes": "暂缓：",
     "verdict.confidence": "{percent} 的效率抽样结果同意这一结论。",
+    "verdict.leaning_share": "{percent} 的效率抽样结果倾向同一边。",
+    "verdict.close": "接近结论改变的界线；有多大把握见“敏感性”。",
     "veto.transfer_share": "KV 传输占 TTFT P95 的比例过大",
     "veto.link_busy": "KV 链路接近满载",
     "veto.prefill_busy": "预填充池接近满载",

@@ -30,7 +30,9 @@ class Answered:
     later: "Future[tuple[BreakEven, ...]]"
 
     def complete(self) -> "Answered":
-        """The same with its break-evens, once they are there."""
+        """The same with its break-evens, once they are there; one with draws has them already."""
+        if self.evaluation.verdict.confidence is not None:
+            return self
         verdict = replace(self.evaluation.verdict, break_even=compute.waited(self.later))
         return replace(
             self,

@@ -88,6 +88,11 @@ def sure_already(scenario: Scenario) -> Evaluation | None:
     return known
 
 
+def idle() -> bool:
+    """Whether nobody waits for anything."""
+    return not any(crew.busy() for crew in (_judges(), _maps(), _studies()))
+
+
 def _confident(scenario: Scenario) -> TabStudy:
     return TabStudy("confident", scenario.model_dump_json())
 

@@ -76,7 +76,7 @@ def _page(asked: Asked, presets: Presets, view: str, under_way: compute.UnderWay
     views = (*TABS, *VIEWS) if view == "page" else VIEWS
     height = MAP_HEIGHT_WITH_INTRO if introduced else MAP_HEIGHT
     try:
-        answer = _borne_out(answer_of(asked, under_way), compute.sure_already)
+        answer = _surer(answer_of(asked, under_way), compute.sure_already)
     except ValueError as error:
         with noticed.container():
             notices(asked, presets, views)
@@ -104,27 +104,24 @@ def _page(asked: Asked, presets: Presets, view: str, under_way: compute.UnderWay
         if map_place is not None and under_way.mapped is not None:
             with map_place:
                 map_panel(answer, under_way.mapped, KIND, height)
-        if places is not None and places.flips is not None and in_doubt(answer.evaluation):
-            _again_if_undecided(places.words, line, answer)
+        if places is not None and places.flips is not None and in_doubt(answer.evaluation) and compute.idle():
+            _told_how_sure(places.words, line, answer)
 
     return finish
 
 
-def _again_if_undecided(words: DeltaGenerator, flips: DeltaGenerator, answer: Answered) -> None:
-    """Takes the verdict back where draws over the measured errors do not bear it out."""
-    sure = _borne_out(answer, compute.surely)
-    if sure is not answer:
-        verdict_words(words, sure.evaluation, sure.json, sure.whys)
-        with flips.container():
-            flips_line(sure.json, compute.standing(sure.scenario, sure.catalog))
+def _told_how_sure(words: DeltaGenerator, flips: DeltaGenerator, answer: Answered) -> None:
+    """The verdict again with what draws over the measured errors say of it: they may take it back."""
+    sure = _surer(answer, compute.surely)
+    verdict_words(words, sure.evaluation, sure.json, sure.whys)
+    with flips.container():
+        flips_line(sure.json, compute.standing(sure.scenario, sure.catalog))
 
 
-def _borne_out(answer: Answered, ask: Callable[[Scenario], Evaluation | None]) -> Answered:
-    """The answer, taken back where draws do not bear it out, as far as `ask` knows of them."""
+def _surer(answer: Answered, ask: Callable[[Scenario], Evaluation | None]) -> Answered:
+    """The answer with its draws, where it needs them and `ask` has them."""
     sure = ask(answer.scenario) if in_doubt(answer.evaluation) else None
-    if sure is None or not sure.verdict.undecided:
-        return answer
-    return replace(answer, evaluation=sure, json=sure.to_json())
+    return answer if sure is None else replace(answer, evaluation=sure, json=sure.to_json())
 
 
 def _changed(asked: Asked) -> bool:

@@ -8,6 +8,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from pdexplorer.catalog.catalog import load_catalog
+from pdexplorer.study.confidence import in_doubt
 from pdexplorer.texts.formats import (
     ms_text,
     number,
@@ -89,7 +90,10 @@ def _reasons(evaluation: Any, answer: Answer) -> list[str]:
         vetoes = "; ".join(plain(text(f"veto.{veto}")) for veto in verdict["vetoes"])
         lines.append(f"**{text('verdict.vetoes')}** {vetoes}{text('verdict.end')}")
     if verdict["confidence"] is not None:
-        lines.append(text("verdict.confidence", percent=percent(verdict["confidence"])))
+        key = "verdict.leaning_share" if verdict["undecided"] else "verdict.confidence"
+        lines.append(text(key, percent=percent(verdict["confidence"])))
+    elif in_doubt(evaluation):
+        lines.append(text("verdict.close"))
     return lines
 
 

@@ -74,6 +74,11 @@ class Crew:
             return None
         return work.last.result()
 
+    def busy(self) -> bool:
+        """Whether a question is under way or waits for its turn."""
+        with self._lock:
+            return any(not work.last.done() for work in self._works.values())
+
     def _begun(self, question: Question) -> Work:
         first: Future[Any] = Future()
         return Work(self._queue.submit(self._answered, question, first), first)
