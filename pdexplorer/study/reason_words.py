@@ -59,6 +59,6 @@ REASONS: Mapping[str, str] = {
     "freely.",
     "little_prefill": "Little prefill: prompts take {prefill_fraction} of the colocated busy time, so "
     "there is little interference to remove.",
-    "parallelism": "Parallelism: prefill runs on {prefill_gpus} GPUs and decode on {decode_gpus}; a "
-    "colocated instance needs one compromise, {colocated_gpus}.",
+    "parallelism": "Parallelism: GPUs per instance are {prefill_gpus} for prefill and {decode_gpus} for "
+    "decode; a colocated instance needs one compromise, {colocated_gpus}.",
 }
