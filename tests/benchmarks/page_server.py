@@ -78,16 +78,19 @@ def _ready(server: "subprocess.Popen[bytes]", port: int, started: float) -> floa
 
 
 def tree(process: int) -> list[int]:
-    """A process and all below it that run now."""
-    found = [process]
-    for one in found:
+    """A process and all below it that run now. From the parents of all: the kernel's own lists of children
+    leave some out while others come and go.
+    """
+    below: dict[int, list[int]] = {}
+    for stat in Path("/proc").glob("[0-9]*/stat"):
         try:
-            children = Path(f"/proc/{one}/task/{one}/children").read_text().split()
-            tasks = Path(f"/proc/{one}/task").iterdir()
-            children += [c for task in tasks for c in (task / "children").read_text().split()]
+            fields = stat.read_text().rpartition(")")[2].split()
         except OSError:
             continue
-        found += [int(child) for child in dict.fromkeys(children) if int(child) not in found]
+        below.setdefault(int(fields[1]), []).append(int(stat.parent.name))
+    found = [process]
+    for one in found:
+        found += below.get(one, [])
     return found
 
 
