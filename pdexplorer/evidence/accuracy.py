@@ -143,7 +143,6 @@ def _steps(file: Path, held_out: bool, catalog: Catalog) -> ScoredFile:
     found = [_with_a_time(row) for row in read_rows(file, STEP_COLUMNS)]
     points = [point for point in found if isinstance(point, StepPoint)]
     refused = [row for row in found if isinstance(row, RefusedRow)]
-    place = {id(row.raw): number for number, row in enumerate(found)}
     if not points:
         raise nothing_read(file, refused)
     scored: list[tuple[StepPoint, float | None, str, str]]
@@ -174,12 +173,7 @@ def _steps(file: Path, held_out: bool, catalog: Catalog) -> ScoredFile:
     )
     return ScoredFile(
         "step times",
-        tuple(
-            sorted(
-                (*rows, *(unread_row(row, _STEP_LABELS, (STEP,)) for row in refused)),
-                key=lambda row: place[id(row.raw)],
-            )
-        ),
+        _as_in_file(found, (*rows, *(unread_row(row, _STEP_LABELS, (STEP,)) for row in refused))),
         "in sample: the shipped numbers were fitted to the prefill and decode rows of step_times.csv and "
         "mixed_steps.csv; never to mixed rows",
         "--held-out leaves one model out at a time (or whole groups where none shares its kernels), and "
@@ -212,8 +206,15 @@ def _serving(file: Path, held_out: bool, catalog: Catalog, report: Callable[[str
         answers = predict_serving(points, catalog)
     scored = scored_serving(points, answers, held_out)
     unread = (unread_row(row, _SERVING_LABELS, (TTFT, TPOT)) for row in refused)
+    return replace(scored, rows=_as_in_file(found, (*scored.rows, *unread)))
+
+
+def _as_in_file(
+    found: Sequence[StepPoint | ServingPoint | RefusedRow], rows: Sequence[ScoredRow]
+) -> tuple[ScoredRow, ...]:
+    """The scored rows in the order in which their file was read."""
     place = {id(row.raw): number for number, row in enumerate(found)}
-    return replace(scored, rows=tuple(sorted((*scored.rows, *unread), key=lambda row: place[id(row.raw)])))
+    return tuple(sorted(rows, key=lambda row: place[id(row.raw)]))
 
 
 def scored_serving(points: Sequence[ServingPoint], answers: Sequence[Served], held_out: bool) -> ScoredFile:

@@ -10,11 +10,9 @@ model shares
 - `mixed`: steps with prefill and decode together, under a fit to the file's other rows.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
-
-import numpy as np
 
 from pdexplorer.catalog.catalog import Catalog
 from pdexplorer.evidence.calibration import fit
@@ -32,18 +30,6 @@ class Scored:
     predicted_ms: float | None
     reason: str
     split: Split
-
-
-@dataclass(frozen=True, slots=True)
-class Summary:
-    """Errors |predicted ÷ measured − 1| of some rows; mean_log_ratio tells their common bias."""
-
-    rows: int
-    answered: int
-    median: float
-    mean: float
-    p90: float
-    mean_log_ratio: float
 
 
 def cross_validate(points: Sequence[StepPoint], catalog: Catalog) -> list[Scored]:
@@ -87,30 +73,6 @@ def system_key(point: StepPoint, catalog: Catalog) -> tuple[str, ...]:
 
 def _group(point: StepPoint) -> tuple[int, int, int, str]:
     return point.tp, point.ep, point.attention_dp, point.phase
-
-
-def summarise(scored: Iterable[Scored]) -> Summary:
-    """Errors over all rows; a row that could not be predicted counts as 100% off."""
-    rows = list(scored)
-    ratios = np.array(
-        [
-            row.predicted_ms / row.point.measured_ms
-            for row in rows
-            if row.predicted_ms and row.point.measured_ms
-        ]
-    )
-    missing = np.ones(len(rows) - ratios.size)
-    errors = np.concatenate([np.abs(ratios - 1.0), missing])
-    if not errors.size:
-        return Summary(0, 0, float("nan"), float("nan"), float("nan"), float("nan"))
-    return Summary(
-        rows=len(rows),
-        answered=int(ratios.size),
-        median=float(np.median(errors)),
-        mean=float(np.mean(errors)),
-        p90=float(np.quantile(errors, 0.9)),
-        mean_log_ratio=float(np.mean(np.log(ratios))) if ratios.size else float("nan"),
-    )
 
 
 def _scored(

@@ -9,7 +9,7 @@ from pdexplorer.catalog.catalog import Catalog, load_catalog
 from pdexplorer.evidence.points import RefusedRow, StepPoint, readable_rows
 from pdexplorer.infeasible import Infeasible
 from pdexplorer.physics.instance import Instance, Parallelism, build_instance
-from pdexplorer.physics.step import step_parts_s, step_time_s
+from pdexplorer.physics.step import step_time_s
 
 Overhead = Literal["none", "engine"]
 Entries = dict[str, tuple[Any, ...]]
@@ -56,23 +56,6 @@ def predict_points(
             results.append((None, instance.text))
         else:
             results.append((1e3 * step_time_s(instance, **load_of(point), overhead=overhead == "engine"), ""))
-    return results
-
-
-def parts_of_points(
-    points: list[StepPoint], catalog: Catalog | None = None, entries: Entries | None = None
-) -> list[dict[str, float] | None]:
-    """Milliseconds of each group of each point, kernels only; None where nothing can be predicted."""
-    catalogue = catalog or load_catalog()
-    instances: dict[tuple[Any, ...], Instance | Infeasible] = {}
-    results: list[dict[str, float] | None] = []
-    for point in points:
-        instance = _instance(catalogue, point, instances, entries)
-        if isinstance(instance, Infeasible):
-            results.append(None)
-        else:
-            parts = step_parts_s(instance, **load_of(point), overhead=False)
-            results.append({name: 1e3 * value for name, value in parts.items()})
     return results
 
 

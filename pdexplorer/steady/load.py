@@ -111,11 +111,6 @@ class Load:
         """Not below 0.001, so that requests of one token still have a decode side to divide by."""
         return np.maximum(self.mean(self.decode_steps), 1e-3)
 
-    @cached_property
-    def wide_weight(self) -> Array:
-        """Class weights along the first of five axes: (classes, design, design, y, x)."""
-        return self.weight[:, None, None, None, None]
-
     def over(self, per_class: Array) -> Array:
         """Weighted mean of (classes, design, design, y, x) over its classes."""
         return self._weighed(self.weight, per_class)
