@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pdexplorer.catalog.catalog import load_catalog
 from pdexplorer.catalog.records import data_tables
 
-WEIGHT_FORMATS = ("bf16", "fp8", "fp8_block", "int8", "int4", "mxfp4", "nvfp4")
+WEIGHT_FORMATS = ("bf16", "fp8", "fp8_block", "int8", "int4", "mxfp4", "nvfp4", "fp8_mxfp4")
 
 
 def resolve_accelerator(name: str) -> str:

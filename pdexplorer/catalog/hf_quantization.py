@@ -23,16 +23,16 @@ _ALGORITHMS = {
 
 
 def weight_format_of(config: Config) -> str:
-    """bf16, fp8, fp8_block, int8, int4, mxfp4 or nvfp4, by its quantization_config.
+    """bf16, fp8, fp8_block, int8, int4, mxfp4, fp8_mxfp4 or nvfp4, by its quantization_config.
 
     Unquantised weights (float16, bfloat16, float32) are served as bf16. ValueError for an unknown method.
     """
     quantization = _quantization(config)
     if not quantization:
         return "bf16"
-    if "fp4" in str(config.get("expert_dtype", "")):
-        return "mxfp4"
     method = str(quantization.get("quant_method") or "").lower()
+    if "fp4" in str(config.get("expert_dtype", "")):
+        return "fp8_mxfp4" if method == "fp8" else "mxfp4"
     if algorithm := quantization.get("quant_algo"):
         return _known(str(algorithm).lower(), _ALGORITHMS, "quant_algo")
     if method == "fp8":

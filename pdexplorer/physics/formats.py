@@ -12,6 +12,7 @@ _WEIGHT_BYTES = {
     "int4": 0.5 + 2.5 / 128,  # AWQ and GPTQ: groups of 128 with an fp16 scale and a 4-bit zero point
     "mxfp4": 0.5 + 1.0 / 32,  # one byte of scale per 32
     "nvfp4": 0.5 + 1.0 / 16,  # one byte of scale per 16
+    "fp8_mxfp4": 1.0 + 4.0 / (128 * 128),  # of what is no expert: split_formats
 }
 _UNITS = {
     "bf16": "bf16",
@@ -22,7 +23,11 @@ _UNITS = {
     "int4": "bf16",  # weight-only: kernels widen to 16 bits before they multiply
     "mxfp4": "bf16",  # served with 16-bit activations
     "nvfp4": "fp4",
+    "fp8_mxfp4": "fp8",
 }
+_SPLIT = {"mxfp4": ("bf16", "mxfp4"), "fp8_mxfp4": ("fp8_block", "mxfp4")}
+"""Formats of (dense matrices, experts) of MoE checkpoints that store the two unlike."""
+
 _KV_BYTES = {"bf16": 2.0, "fp16": 2.0, "fp8": 1.0}
 
 
@@ -79,7 +84,10 @@ def missing_figure(accelerator_id: str, *fields: str) -> Infeasible:
 
 
 def split_formats(weight_format: str, has_experts: bool) -> tuple[str, str]:
-    """Formats of (dense matrices, experts). mxfp4 checkpoints of MoE models store only their experts so."""
-    if weight_format == "mxfp4" and has_experts:
-        return "bf16", "mxfp4"
-    return weight_format, weight_format
+    """Formats of (dense matrices, experts). mxfp4 checkpoints of MoE models store only their experts so, and
+    the rest in bf16 (gpt-oss) or, fp8_mxfp4, in block-scaled fp8 (DeepSeek-V4).
+    """
+    if has_experts and weight_format in _SPLIT:
+        return _SPLIT[weight_format]
+    dense = "fp8_block" if weight_format == "fp8_mxfp4" else weight_format
+    return dense, dense

@@ -12,7 +12,7 @@ NONE = "none"
 """How "no limit" is written; None inside."""
 
 
-WeightFormat = Literal["bf16", "fp8", "fp8_block", "int8", "int4", "mxfp4", "nvfp4"]
+WeightFormat = Literal["bf16", "fp8", "fp8_block", "int8", "int4", "mxfp4", "nvfp4", "fp8_mxfp4"]
 """How weights are stored; what a chip computes them in follows from its units."""
 
 
