@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from pdexplorer.metrics.money import price_of
-from pdexplorer.physics.memory import index_bytes_per_token, kv_bytes_per_token
+from pdexplorer.physics.memory import kv_bytes
 from pdexplorer.texts.formats import money_per_hour, ms_text, number, ratio_text, seconds_text
 from pdexplorer.ui.answer import Answered
 from pdexplorer.ui.texts import said, text
@@ -61,7 +61,7 @@ def _all(answer: Answered) -> Iterator[tuple[str, str, str]]:
 def _transfer(answer: Answered, fleet: Any, e: Any) -> Iterator[tuple[str, str, str]]:
     tokens = answer.scenario.workload.input_tokens
     model = fleet.decode.architecture
-    per_token = kv_bytes_per_token(model, fleet.decode.kv_format) + index_bytes_per_token(model)
+    per_token = float(kv_bytes(model, fleet.decode.kv_format, tokens)) / tokens
     copies = e["moved_bytes"] / (tokens * per_token)
     yield (
         "kv",
