@@ -10,6 +10,7 @@ class Architecture(BaseModel):
 
     Layers split by what they keep: full attention, windowed (sliding or chunked) and linear (constant state).
     Their numbers add up to `layers_with_attention`; hybrids may have more `layers` (Mamba, MLP only).
+    Full layers may keep one entry for several tokens (DeepSeek-V4: compressed sparse and heavily compressed).
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
@@ -59,7 +60,13 @@ class Architecture(BaseModel):
     mla_q_rank: int = Field(0, ge=0, le=100_000)
     mla_nope_dim: int = Field(0, ge=0, le=100_000)
     mla_rope_dim: int = Field(0, ge=0, le=100_000)
-    mla_v_dim: int = Field(0, ge=0, le=100_000)
+    mla_v_dim: int = Field(
+        0, ge=0, le=100_000, description="Width of a value; 0: keys and values are the latent as it is kept."
+    )
+    output_rank: int = Field(
+        0, ge=0, le=100_000, description="Low rank of each group's output projection; 0 is one full matrix."
+    )
+    output_groups: int = Field(1, ge=1, le=10_000)
 
     index_heads: int = Field(0, ge=0, le=10_000, description="Sparse attention: heads of the indexer.")
     index_dim: int = Field(0, ge=0, le=10_000)
@@ -70,7 +77,26 @@ class Architecture(BaseModel):
         0, ge=0, description="Sparse attention: tokens a query reads at most; 0 is all."
     )
 
+    compress_ratio: int = Field(
+        1,
+        ge=1,
+        le=10_000,
+        description="Tokens of one KV entry in full layers; above 1 all layers keep a window besides.",
+    )
+    heavy_layers: int = Field(
+        0, ge=0, le=10_000, description="Full layers of heavy_compress_ratio: no indexer, all entries read."
+    )
+    heavy_compress_ratio: int = Field(1, ge=1, le=100_000)
+    residual_streams: int = Field(
+        1, ge=1, le=64, description="Residual streams side by side (hyper-connections)."
+    )
+
     published_params: float | None = Field(None, gt=0, description="Total parameters its owner states.")
+
+    @property
+    def compressed(self) -> bool:
+        """Whether one KV entry stands for several tokens, beside a window of single ones in every layer."""
+        return self.compress_ratio > 1 or self.heavy_compress_ratio > 1
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
@@ -81,6 +107,12 @@ class Architecture(BaseModel):
             )
         if self.window_layers and self.window_tokens is None:
             raise ValueError(f"window_layers = {self.window_layers} needs window_tokens")
-        if self.attention == "mla" and not (self.mla_kv_rank and self.mla_v_dim):
+        if self.attention == "mla" and not (self.mla_kv_rank and (self.mla_v_dim or self.output_rank)):
             raise ValueError("attention = mla needs mla_kv_rank, mla_rope_dim, mla_nope_dim and mla_v_dim")
+        if self.compressed and self.attention != "mla":
+            raise ValueError("compress_ratio and heavy_compress_ratio above 1 need attention = mla")
+        if self.heavy_layers > self.full_layers:
+            raise ValueError(
+                f"heavy_layers = {self.heavy_layers} must be at most full_layers = {self.full_layers}"
+            )
         return self

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any, Literal
 
+from pdexplorer.catalog.hf_compressed import compress_ratios, compressed_fields
 from pdexplorer.catalog.hf_fields import Config, count, needed, sequence
 
 LayerKind = Literal["full", "window", "linear", "none"]
@@ -42,6 +43,8 @@ def layer_kinds(config: Config, layers: int) -> list[LayerKind]:
 
 def attention_fields(config: Config, layers: int) -> dict[str, Any]:
     """The fields of an Architecture that say how attention is laid out and what it keeps."""
+    if ratios := compress_ratios(config, layers):
+        return compressed_fields(config, ratios)
     _refuse_unlike_shapes(config)
     kinds = layer_kinds(config, layers)
     fields: dict[str, Any] = {
@@ -119,12 +122,6 @@ def _kv_heads(config: Config, heads: int) -> int:
 def _refuse_unlike_shapes(config: Config) -> None:
     """Families whose layers keep KV of more than one shape would come out wrong by a factor: refuse them."""
     family = config["model_type"]
-    if config.get("compress_ratios"):
-        raise ValueError(
-            f"config.json: {family} keeps one KV entry for {_ratios(config)} tokens (compress_ratios of its "
-            "layers) beside a window; not known are the bytes of an entry (whether key and value share it) "
-            "and the shape of its grouped output projection, so neither KV nor size can be told"
-        )
     for full, other in (
         ("num_key_value_heads", "swa_num_key_value_heads"),
         ("num_key_value_heads", "num_global_key_value_heads"),
@@ -139,11 +136,6 @@ def _refuse_unlike_shapes(config: Config) -> None:
             )
     if config.get("num_kv_shared_layers"):
         raise ValueError(f"config.json: {family} shares KV between layers, which isn't modelled")
-
-
-def _ratios(config: Config) -> str:
-    ratios = sorted({int(ratio) for ratio in config["compress_ratios"] if int(ratio) > 1})
-    return " or ".join(str(ratio) for ratio in ratios) or "several"
 
 
 def _linear_layer(config: Config) -> tuple[int, int]:

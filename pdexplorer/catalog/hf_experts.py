@@ -19,6 +19,8 @@ _TWO_MATRICES = frozenset(
         "nemotron_h",
     )
 )
+_SPARSE = ("sparse", "moe", "hash_moe")
+"""How layers with experts are named; hash_moe picks them by the token itself (DeepSeek-V4's first layers)."""
 _FOUR_HIDDEN = frozenset(("bloom", "gpt2", "falcon", "mpt"))
 """Families whose MLP is four times the hidden size where the config does not say."""
 
@@ -60,7 +62,7 @@ def _experts(config: Config, family: str, experts: int) -> dict[str, Any]:
 
 def _moe_layers(config: Config, layers: int) -> int:
     if types := sequence(config, "mlp_layer_types", layers):
-        return types.count("sparse")
+        return sum(types.count(kind) for kind in _SPARSE)
     if pattern := config.get("hybrid_override_pattern"):
         return int(pattern.count("E"))
     if isinstance(config.get("moe_layers"), list):

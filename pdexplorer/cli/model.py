@@ -3,6 +3,7 @@
 import argparse
 import json
 from pathlib import Path
+from textwrap import fill
 from typing import Any
 
 from pdexplorer.catalog.architecture import Architecture
@@ -10,10 +11,11 @@ from pdexplorer.catalog.hf_config import kv_format_of, read_hf_config, weight_fo
 from pdexplorer.export.json_text import json_text
 from pdexplorer.export.named_errors import naming
 from pdexplorer.physics.instance import Parallelism
-from pdexplorer.physics.memory import index_bytes_per_token, kv_bytes_per_token, weight_bytes
+from pdexplorer.physics.memory import index_bytes_per_token, kv_bytes_per_token, sequence_bytes, weight_bytes
 from pdexplorer.physics.parameters import parameter_count
 from pdexplorer.scenario.keys import keys
 from pdexplorer.scenario.settings import shown
+from pdexplorer.texts.catalogue import Texts
 from pdexplorer.units import GB
 
 _MOST_BYTES = 10_000_000
@@ -57,8 +59,10 @@ def summary(architecture: Architecture, stored: str, kv_format: str) -> dict[str
         "kv_format": kv_format,
         "kv_bytes_per_token": {name: kv_bytes_per_token(architecture, name) for name in _KV_FORMATS},
         "index_bytes_per_token": index_bytes_per_token(architecture),
+        "sequence_bytes": {name: sequence_bytes(architecture, name) for name in _KV_FORMATS},
         "parameters": {"total": count.total, "active": count.active_matmul},
         "weight_bytes": weight_bytes(architecture, stored, Parallelism(1)),
+        "notes": [Texts().text("model.compressed")] if architecture.compressed else [],
     }
 
 
@@ -113,10 +117,18 @@ def _toml(value: object) -> str:
 
 def _print_summary(architecture: Architecture, found: dict[str, Any]) -> None:
     a = architecture
-    layers = {"full": a.full_layers, "windowed": a.window_layers, "linear": a.linear_layers}
-    kinds = ", ".join(f"{count} {name}" for name, count in layers.items() if count)
+    layers = (
+        (
+            f"with {a.compress_ratio} tokens an entry" if a.compressed else "full",
+            a.full_layers - a.heavy_layers,
+        ),
+        (f"with {a.heavy_compress_ratio} tokens an entry", a.heavy_layers),
+        ("windowed", a.window_layers),
+        ("linear", a.linear_layers),
+    )
+    kinds = ", ".join(f"{count} {name}" for name, count in layers if count)
     heads = f"{a.heads} heads, " + (
-        f"MLA of rank {a.mla_kv_rank} + {a.mla_rope_dim}"
+        f"{'MLA of rank' if a.mla_v_dim else 'one key and value of'} {a.mla_kv_rank} + {a.mla_rope_dim}"
         if a.attention == "mla"
         else f"{a.kv_heads} KV heads of {a.head_dim}"
     )
@@ -136,8 +148,14 @@ def _print_summary(architecture: Architecture, found: dict[str, Any]) -> None:
     ]
     if index := found["index_bytes_per_token"]:
         rows.insert(5, ("index", f"{index:,.0f} bytes a token of indexer keys, on top of KV"))
-    if a.window_layers:
+    if a.compressed:
+        of_each = ", ".join(f"{found['sequence_bytes'][name]:,.0f} bytes in {name}" for name in _KV_FORMATS)
+        rows.insert(5, ("per sequence", f"{of_each} besides: windows, groups not pooled yet"))
+        rows.insert(1, ("window", f"{a.window_tokens or 0:,} tokens in every layer, beside its entries"))
+    elif a.window_layers:
         rows.insert(1, ("window", f"{a.window_tokens:,} tokens; windowed layers keep KV for no more"))
     print(f"{a.name}\n")
     for name, text in rows:
         print(f"{name:<14}{text}")
+    for note in found["notes"]:
+        print(f"\n{fill(note, 100)}")

@@ -119,6 +119,7 @@ def build_instance(
         expert_format=expert_format,
         kv_format=kv_format,
         attention=architecture.attention,
+        compressed=architecture.compressed,
         entries=efficiency_entries,
     )
     return Instance(

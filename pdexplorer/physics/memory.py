@@ -6,10 +6,17 @@ import numpy as np
 
 from pdexplorer.catalog.architecture import Architecture
 from pdexplorer.infeasible import Infeasible
-from pdexplorer.physics.formats import bytes_per_kv_element, bytes_per_weight, missing_figure, split_formats
+from pdexplorer.physics.entries import (
+    compressor_state_bytes,
+    index_keys,
+    kept_entries,
+    local_entries,
+    windowed_layers,
+)
+from pdexplorer.physics.formats import bytes_per_weight, missing_figure, split_formats
 from pdexplorer.physics.instance import Instance, Parallelism
-from pdexplorer.physics.parameters import expert_parameters, head_parameters, indexed_layers
-from pdexplorer.physics.shapes import dense_shape
+from pdexplorer.physics.parameters import expert_parameters, head_parameters
+from pdexplorer.physics.shapes import dense_shape, kv_bytes_per_layer_token
 from pdexplorer.units import GB
 
 ENGINE_RESERVE_BYTES = 1e9
@@ -26,28 +33,38 @@ _GPUS_TRIED = (1, 2, 4, 8, 16, 32, 64)
 
 def kv_bytes_per_token(architecture: Architecture, kv_format: str) -> float:
     """KV bytes of one token over all layers that keep it, one copy; windowed layers count (up to their
-    window). Keys of a sparse-attention indexer come on top: index_bytes_per_token.
+    window). Keys of a sparse-attention indexer come on top: index_bytes_per_token; of compressed entries it
+    is a token's share, and their windows are constant: sequence_bytes.
     """
-    layers = architecture.full_layers + architecture.window_layers
-    return layers * _layer_token_bytes(architecture, kv_format)
+    entries = kept_entries(architecture) + windowed_layers(architecture)
+    return entries * kv_bytes_per_layer_token(architecture, kv_format, 1)
 
 
 def index_bytes_per_token(architecture: Architecture) -> float:
     """Bytes of one token's keys in the sparse-attention indexers of all layers, which engines keep in fp8."""
-    return float(indexed_layers(architecture) * architecture.index_dim)
+    return index_keys(architecture) * architecture.index_dim
+
+
+def sequence_bytes(architecture: Architecture, kv_format: str) -> float:
+    """Bytes of one sequence whatever its length: states of linear layers; beside compressed entries the
+    windows of all layers and what the compressors have not pooled yet.
+    """
+    a = architecture
+    windows = local_entries(a) * kv_bytes_per_layer_token(a, kv_format, 1)
+    return a.linear_state_bytes + windows + compressor_state_bytes(a)
 
 
 def kv_bytes(architecture: Architecture, kv_format: str, tokens: Any) -> Any:
     """Exact KV bytes of one sequence of `tokens`: windowed layers up to their window, linear layers a
-    constant.
+    constant; whole entries are not rounded where they are compressed.
     """
     a = architecture
-    layer = _layer_token_bytes(a, kv_format)
-    unbounded = (a.full_layers * layer + index_bytes_per_token(a)) * tokens
+    layer = kv_bytes_per_layer_token(a, kv_format, 1)
+    unbounded = (kept_entries(a) * layer + index_bytes_per_token(a)) * tokens
     windowed = 0.0
-    if a.window_layers and a.window_tokens is not None:
+    if windowed_layers(a) and a.window_tokens is not None:
         windowed = a.window_layers * layer * np.minimum(tokens, a.window_tokens)
-    return unbounded + windowed + a.linear_state_bytes
+    return unbounded + windowed + sequence_bytes(a, kv_format)
 
 
 def kv_copies(architecture: Architecture, tp: int) -> float:
@@ -85,14 +102,14 @@ def weight_bytes(architecture: Architecture, weight_format: str, parallelism: Pa
 
 
 def activation_bytes(architecture: Architecture, parallelism: Parallelism) -> float:
-    """Peak activations of one GPU: a residual stream, a norm's copy and the widest layer, at the step
+    """Peak activations of one GPU: the residual streams, a norm's copy and the widest layer, at the step
     budget.
     """
     a, p = architecture, parallelism
     widest = max(
         a.intermediate_size * 2 / p.tp, a.experts_per_token * a.expert_intermediate_size * 2 / p.moe_tp
     )
-    return ACTIVATION_TOKENS * (4.0 * a.hidden_size + widest) * 2.0
+    return ACTIVATION_TOKENS * ((3.0 + a.residual_streams) * a.hidden_size + widest) * 2.0
 
 
 def kv_capacity_tokens(instance: Instance) -> float | Infeasible:
@@ -127,10 +144,3 @@ def _does_not_fit(instance: Instance, short_bytes: float) -> str:
         if _free_bytes(instance, Parallelism(tp, p.pp, ep, p.attention_dp)) > 0:
             return f"{text}; tp {tp} would fit"
     return f"{text}; no tp up to {_GPUS_TRIED[-1]} would fit"
-
-
-def _layer_token_bytes(a: Architecture, kv_format: str) -> float:
-    element = bytes_per_kv_element(kv_format)
-    if a.attention == "mla":
-        return (a.mla_kv_rank + a.mla_rope_dim) * element
-    return 2.0 * a.kv_heads * a.head_dim * element

@@ -14,7 +14,7 @@ class ParameterCount:
 
 
 def attention_parameters(architecture: Architecture) -> float:
-    """Projection weights of one attention layer, without its indexer."""
+    """Projection weights of one attention layer, without its indexer and compressor."""
     a = architecture
     if a.attention == "mla":
         key_dim = a.mla_nope_dim + a.mla_rope_dim
@@ -24,10 +24,33 @@ def attention_parameters(architecture: Architecture) -> float:
             else a.hidden_size * a.heads * key_dim
         )
         latent = a.hidden_size * (a.mla_kv_rank + a.mla_rope_dim)
-        expand = a.mla_kv_rank * a.heads * (a.mla_nope_dim + a.mla_v_dim)
-        return float(query + latent + expand + a.heads * a.mla_v_dim * a.hidden_size)
+        expand = a.mla_kv_rank * a.heads * (a.mla_nope_dim + a.mla_v_dim) if a.mla_v_dim else 0
+        return float(query + latent + expand + _output_parameters(a))
     queries = (2 if a.output_gate else 1) * a.heads
     return float(a.hidden_size * a.head_dim * (queries + a.heads + 2 * a.kv_heads))
+
+
+def _output_parameters(a: Architecture) -> int:
+    """Of latent attention: one matrix, or a low rank for each group of heads and one matrix over them."""
+    width = a.heads * (a.mla_v_dim or latent_width(a))
+    if a.output_rank:
+        return width * a.output_rank + a.output_groups * a.output_rank * a.hidden_size
+    return width * a.hidden_size
+
+
+def latent_width(architecture: Architecture) -> int:
+    """Elements of one latent, its rotary part included."""
+    return architecture.mla_kv_rank + architecture.mla_rope_dim
+
+
+def compressor_parameters(architecture: Architecture) -> float:
+    """Weights of all layers' compressors: values and gates, twice as wide where entries overlap (those of
+    compress_ratio; ROCm/ATOM issue 664).
+    """
+    a = architecture
+    both = 2.0 * a.hidden_size * latent_width(a)
+    light = 2.0 * both * (a.full_layers - a.heavy_layers) if a.compress_ratio > 1 else 0.0
+    return light + both * a.heavy_layers
 
 
 def index_parameters(architecture: Architecture) -> float:
@@ -36,7 +59,8 @@ def index_parameters(architecture: Architecture) -> float:
     if not a.index_heads:
         return 0.0
     queries = (a.mla_q_rank or a.hidden_size) * a.index_heads * a.index_dim
-    return float(queries + a.hidden_size * (a.index_dim + a.index_heads))
+    keys = (4 if a.compress_ratio > 1 else 1) * a.index_dim  # an overlapping compressor of its own
+    return float(queries + a.hidden_size * (keys + a.index_heads))
 
 
 def mlp_parameters(architecture: Architecture) -> float:
@@ -67,15 +91,16 @@ def indexed_layers(architecture: Architecture) -> int:
     a = architecture
     if not a.index_heads:
         return 0
-    return a.full_layers if a.index_layers is None else a.index_layers
+    return a.full_layers - a.heavy_layers if a.index_layers is None else a.index_layers
 
 
 def mixer_parameters(architecture: Architecture) -> float:
-    """Weights of all token mixers: attention, its indexers, and linear layers."""
+    """Weights of all token mixers: attention, its indexers and compressors, and linear layers."""
     a = architecture
     linear = a.linear_layer_params or attention_parameters(a)
     softmax = (a.full_layers + a.window_layers) * attention_parameters(a)
-    return softmax + a.linear_layers * linear + indexed_layers(a) * index_parameters(a)
+    beside = indexed_layers(a) * index_parameters(a) + compressor_parameters(a)
+    return softmax + a.linear_layers * linear + beside
 
 
 def attention_layers(architecture: Architecture) -> int:

@@ -7,6 +7,7 @@ from typing import Any
 
 from pdexplorer.catalog.efficiency import CollectiveEfficiency, normalises_queries
 from pdexplorer.infeasible import Infeasible
+from pdexplorer.physics.entries import index_keys, reach
 from pdexplorer.physics.formats import (
     bytes_per_weight,
     compute_flop_per_s,
@@ -17,7 +18,6 @@ from pdexplorer.physics.parameters import (
     attention_layers,
     expert_parameters,
     head_parameters,
-    indexed_layers,
 )
 from pdexplorer.physics.shapes import (
     ACTIVATION_BYTES,
@@ -155,15 +155,14 @@ def _dense_terms(instance: Instance) -> dict[str, Any]:
 def _attention_terms(instance: Instance) -> dict[str, Any]:
     a, tp, e = instance.architecture, instance.parallelism.tp, instance.efficiency.attention
     heads = a.heads / tp
-    sparse = a.index_top_k_tokens > 0
-    full = 0 if sparse else a.full_layers
-    window = a.full_layers + a.window_layers if sparse else a.window_layers
+    read = reach(a)
+    full, window = read.full, read.capped
     mixers = attention_layers(a)
     pair_flop, _ = attention_flop(a, heads, e.softmax_dims, e.prefill_absorbed > 0)
     _, context_flop = attention_flop(a, max(heads, e.decode_heads_floor), e.softmax_dims)
     # The indexer scores every past token in fp8 with few small heads, whatever the top-k keeps.
-    index_flop = 2.0 * a.index_heads * a.index_dim * indexed_layers(a)
-    index_bytes = float(a.index_dim * indexed_layers(a))
+    index_flop = 2.0 * a.index_heads * a.index_dim * index_keys(a)
+    index_bytes = a.index_dim * index_keys(a)
     prefill_rate = _rate(instance, "bf16") * e.prefill_mfu
     decode_rate = _rate(instance, "bf16") * e.decode_mfu
     decode_bandwidth = _bandwidth(instance) * e.decode_mbu
@@ -173,12 +172,18 @@ def _attention_terms(instance: Instance) -> dict[str, Any]:
     norm = QK_NORM_LAUNCH_S if normalises_queries(a.name) else 0.0
     read_full = (token_bytes * full + index_bytes) / decode_bandwidth
     read_window = token_bytes * window / decode_bandwidth
+    local = smooth_max(
+        token_bytes * read.local / decode_bandwidth,
+        context_flop * read.local / decode_rate,
+        _ATTENTION_SHARPNESS,
+    )
     state = 2.0 * a.linear_state_bytes / tp / decode_bandwidth
     return {
-        "window_tokens": a.index_top_k_tokens if sparse else (a.window_tokens if a.window_layers else None),
+        "window_tokens": read.cap_tokens,
         "prefill_launch_s": mixers
         * (e.prefill_launch_s + norm + _LATENT_PREFILL_PRODUCTS * product_launch_s),
-        "prefill_token_s": e.prefill_tile_tokens * pair_flop * mixers / prefill_rate,
+        "prefill_token_s": e.prefill_tile_tokens * pair_flop * mixers / prefill_rate
+        + read.local * pair_flop / prefill_rate,
         "prefill_pair_full_s": (pair_flop * full + index_flop) / prefill_rate,
         "prefill_pair_window_s": pair_flop * window / prefill_rate,
         "prefill_read_full_s": read_full,
@@ -187,7 +192,7 @@ def _attention_terms(instance: Instance) -> dict[str, Any]:
         "prefill_serial_window_s": e.serial_key_s * window,
         "mixed_block_rows": e.mixed_block_rows,
         "decode_launch_s": mixers * (e.decode_launch_s + _LATENT_DECODE_PRODUCTS * product_launch_s),
-        "decode_sequence_s": mixers * kv_heads * e.decode_head_s + state,
+        "decode_sequence_s": mixers * kv_heads * e.decode_head_s + state + local,
         "decode_half_batch": e.decode_half_heads / kv_heads,
         "decode_context_full_s": smooth_max(
             read_full, (context_flop * full + index_flop) / decode_rate, _ATTENTION_SHARPNESS
@@ -231,7 +236,7 @@ def _collective_terms(instance: Instance) -> dict[str, Any]:
         "reduce_step": reduce_plan(e, step_count, spread, token_bytes, link),
         "reduce_rank": reduce_plan(e, rank_count, p.tp, token_bytes, link),
         "send_latency_s": (p.pp - 1) * e.latency_s,
-        "send_token_s": (p.pp - 1) * token_bytes / (link * e.bandwidth_fraction),
+        "send_token_s": (p.pp - 1) * token_bytes * a.residual_streams / (link * e.bandwidth_fraction),
     }
 
 

@@ -200,6 +200,7 @@ def in_serving(instance: Instance, ratios: ServingRatios | None = None, young: b
             expert_format="bf16",
             kv_format=instance.kv_format,
             attention="mla",
+            compressed=instance.architecture.compressed,
         ).attention
         e = replace(e, attention=latent)
     ratios = ratios or load_serving_ratios()

@@ -7,9 +7,11 @@ from pdexplorer.physics.formats import bytes_per_kv_element
 from pdexplorer.physics.parameters import (
     attention_layers,
     attention_parameters,
+    compressor_parameters,
     dense_mlp_layers,
     index_parameters,
     indexed_layers,
+    latent_width,
     mlp_parameters,
     shared_expert_parameters,
 )
@@ -23,14 +25,29 @@ _OVERLAP_SHARPNESS = 2.0
 work on two tiles in turn)."""
 
 
-def kv_bytes_per_layer_token(architecture: Architecture, kv_format: str, tp: int) -> float:
-    """KV bytes one GPU of a TP group holds per token and layer: heads are split, never below one; MLA is
-    not.
+_ELEMENTS_PER_SCALE = 64
+
+
+def latent_bytes(architecture: Architecture, kv_format: str) -> float:
+    """Bytes of one latent as a cache keeps it.
+
+    Where it is key and value alike, fp8 keeps the rotary part in 16 bits and a byte of scale for every 64
+    elements: 448 + 2 x 64 + 8 = 584 of DeepSeek-V4 (fp8_ds_mla of vLLM's models/deepseek_v4).
     """
-    element = bytes_per_kv_element(kv_format)
+    a, element = architecture, bytes_per_kv_element(kv_format)
+    if a.mla_v_dim or element > 1.0:
+        return latent_width(a) * element
+    return a.mla_kv_rank * element + 2.0 * a.mla_rope_dim + latent_width(a) / _ELEMENTS_PER_SCALE
+
+
+def kv_bytes_per_layer_token(architecture: Architecture, kv_format: str, tp: int) -> float:
+    """KV bytes of one entry (a token, where nothing is compressed) and layer that one GPU of a TP group
+    holds: heads are split, never below one; MLA is not.
+    """
     if architecture.attention == "mla":
-        return (architecture.mla_kv_rank + architecture.mla_rope_dim) * element
-    return 2.0 * architecture.head_dim * max(architecture.kv_heads / tp, 1.0) * element
+        return latent_bytes(architecture, kv_format)
+    heads = max(architecture.kv_heads / tp, 1.0)
+    return 2.0 * architecture.head_dim * heads * bytes_per_kv_element(kv_format)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +63,11 @@ def dense_shape(architecture: Architecture, tp: int) -> DenseShape:
     """Projections, dense MLPs, routers and shared experts of one GPU of a TP group."""
     a = architecture
     mixers = attention_layers(a)
-    indexers = indexed_layers(a) * index_parameters(a)  # whole on every GPU
+    whole = indexed_layers(a) * index_parameters(a) + compressor_parameters(a)  # on every GPU
     linear = a.linear_layers * (a.linear_layer_params or attention_parameters(a)) / tp
     softmax = a.full_layers + a.window_layers
     if a.attention == "mla":
-        replicated = a.hidden_size * (a.mla_q_rank + a.mla_kv_rank + a.mla_rope_dim)
+        replicated = a.hidden_size * (a.mla_q_rank + latent_width(a))
         attention = replicated + (attention_parameters(a) - replicated) / tp
         products = router = 0.0  # timed inside the attention module, whose launches count them
     else:
@@ -59,7 +76,7 @@ def dense_shape(architecture: Architecture, tp: int) -> DenseShape:
         products = 2.0
         router = 1.0 + (2.0 if a.shared_experts else 0.0)
     mlps = dense_mlp_layers(a)
-    elements = softmax * attention + linear + indexers + mlps * mlp_parameters(a) / tp
+    elements = softmax * attention + linear + whole + mlps * mlp_parameters(a) / tp
     elements += a.moe_layers * (a.hidden_size * a.experts + shared_expert_parameters(a) / tp)
     kernels = mixers * products + mlps * 2.0 + a.moe_layers * router
     activations = mixers * (2.0 * a.hidden_size + 2.0 * a.heads * a.head_dim / tp)
@@ -68,15 +85,19 @@ def dense_shape(architecture: Architecture, tp: int) -> DenseShape:
 
 
 def element_kernels(a: Architecture) -> float:
-    """Kernels between the products of one step: two norms a layer, the activation of each dense MLP."""
-    return 2.0 * a.layers + dense_mlp_layers(a) + 1.0  # the embedding is the last one
+    """Kernels between the products of one step: two norms a layer, the activation of each dense MLP.
+
+    Several residual streams are spread and gathered around every norm (vLLM issue 52911: unfused).
+    """
+    around = 3.0 if a.residual_streams > 1 else 1.0
+    return 2.0 * around * a.layers + dense_mlp_layers(a) + 1.0  # the embedding is the last one
 
 
 def element_bytes(a: Architecture, tp: int) -> float:
-    """Traffic of one token: two norms with residual (read two, write two), gate times up (read two, write
-    one).
+    """Traffic of one token: two norms with residual (all streams and the layer's output read and written),
+    gate times up (read two, write one).
     """
-    norms = 2.0 * 4.0 * a.hidden_size * ACTIVATION_BYTES * a.layers
+    norms = 2.0 * (2.0 + 2.0 * a.residual_streams) * a.hidden_size * ACTIVATION_BYTES * a.layers
     gates = 3.0 * a.intermediate_size / tp * ACTIVATION_BYTES * dense_mlp_layers(a)
     return norms + gates
 
@@ -88,7 +109,12 @@ def attention_flop(
     included, and per context token in decode.
 
     MLA multiplies the shared latent in decode, and in prefill expanded heads, or the latent where absorbed.
+    Per entry where entries are compressed; a latent that is key and value is read in full for both.
     """
+    if a.attention == "mla" and not a.mla_v_dim:
+        latent = 2 * latent_width(a)
+        pair = smooth_max(latent, 2.0 * softmax_dims, _OVERLAP_SHARPNESS)
+        return 2.0 * heads * float(pair), 2.0 * heads * latent
     if a.attention == "mla":
         expanded = a.mla_nope_dim + a.mla_rope_dim + a.mla_v_dim
         latent = 2 * a.mla_kv_rank + a.mla_rope_dim

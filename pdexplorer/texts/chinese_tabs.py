@@ -141,6 +141,9 @@ CHINESE_TABS: Mapping[str, str] = {
     "model.paste": "粘贴 Hugging Face 的 config.json",
     "model.use": "采用该模型",
     "model.own": "自定义模型 {name}：{layers} 层，每 token KV {kv} 字节。",
+    "model.compressed": "压缩注意力（DeepSeek-V4）：结构、KV 字节数与传输量依据公开的张量形状。"
+    "未实测：其算子，速度沿用 MLA 的数值。未计入：top-k 选择、引擎对 KV 页的填充、草稿（MTP）。"
+    "索引键按 fp8 计。公开的实测耗时为此估算的 0.75 到 1.7 倍。",
     "model.back": "恢复目录中的模型",
     "model.bad": "该 config.json 无法使用：{why}",
     "work.running": "正在计算……",

@@ -148,6 +148,10 @@ ENGLISH_TABS: Mapping[str, str] = {
     "model.paste": "Paste a Hugging Face config.json",
     "model.use": "Use this model",
     "model.own": "Own model {name}: {layers} layers, {kv} bytes of KV per token.",
+    "model.compressed": "Compressed attention (DeepSeek-V4): shapes, KV bytes and traffic follow published "
+    "tensor shapes. Not measured here: its kernels, which take the speeds of MLA's. Not counted: top-k "
+    "selection, what an engine pads its KV pages by, drafts (MTP). Index keys count as fp8. Published runs "
+    "took 0.75 to 1.7 times as long as estimated.",
     "model.back": "Back to the catalogue's model",
     "model.bad": "This config.json cannot be used: {why}",
     "work.running": "Working it out …",

@@ -6,6 +6,7 @@ from typing import Any
 import streamlit as st
 
 from pdexplorer.catalog.architecture import Architecture
+from pdexplorer.catalog.catalog import Catalog
 from pdexplorer.catalog.hf_config import read_hf_config, weight_format_of
 from pdexplorer.physics.memory import kv_bytes_per_token
 from pdexplorer.scenario.keys import keys
@@ -18,9 +19,12 @@ _TEXT, _USE, _BACK = "model.paste", "model.use", "model.back"
 _MAX_CHARACTERS = 200_000
 
 
-def own_model(scenario: Scenario) -> None:
-    """The box to paste into; what is set already, with the way back."""
+def own_model(scenario: Scenario, catalog: Catalog) -> None:
+    """The box to paste into; what is set already, with the way back, and what is not known of the model."""
     own = scenario.model.architecture
+    model = own or catalog.models.get(scenario.model.name)
+    if model is not None and model.compressed:
+        st.caption(text("model.compressed"))
     if own is not None:
         kv = number(float(kv_bytes_per_token(own, scenario.model.kv_format)))
         st.caption(text("model.own", name=plain(own.name), layers=own.layers, kv=kv))

@@ -77,7 +77,7 @@ def sidebar(asked: Asked, presets: Presets, catalog: Catalog) -> None:
                         else:
                             field_input(name, values[name], catalog)
                     if group == "model":
-                        own_model(asked.scenario)
+                        own_model(asked.scenario, catalog)
                     if group == "money":
                         prices_set_by_hand(asked.scenario, catalog)
         folded = st.expander(text("group.overrides"), key="group.overrides", on_change="rerun")

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from pdexplorer.catalog.architecture import Architecture
 from pdexplorer.catalog.catalog import load_catalog
 from pdexplorer.catalog.hf_config import read_hf_config
 from tests.shared_data import shared_path
@@ -20,6 +21,7 @@ SAME_AS = {
     "Qwen--Qwen3.5-397B-A17B": "qwen3_5_397b_a17b",
     "codellama-34b-instruct-hf": "codellama_34b",
     "deepseek-ai--DeepSeek-V3": "deepseek_v3",
+    "deepseek-ai--DeepSeek-V4-Pro": "deepseek_v4_pro",
     "deepseek-v2-lite": "deepseek_v2_lite",
     "llama-4-scout-17b-16e-instruct-fp8-dynamic": "llama_4_scout",
     "meta-llama--Llama-4-Maverick-17B-128E-Instruct": "llama_4_maverick",
@@ -72,8 +74,86 @@ def test_hybrids_count_what_keeps_kv() -> None:
 def test_files_without_a_usable_architecture_say_why() -> None:
     with pytest.raises(ValueError, match="holds no architecture"):
         read_hf_config(shared_config("Qwen--Qwen3-32B-FP8-Static-PerTensor.hf_quant_config"))
-    with pytest.raises(ValueError, match=r"for 4 or 128 tokens .*not known are the bytes of an entry"):
-        read_hf_config(shared_config("deepseek-ai--DeepSeek-V4-Pro"))
+
+
+# Values as NVIDIA's nemo_automodel lists for models/deepseek_v4/config, ratios as in ROCm/ATOM issue 664.
+FLASH = {
+    "model_type": "deepseek_v4",
+    "vocab_size": 129_280,
+    "hidden_size": 4096,
+    "moe_intermediate_size": 2048,
+    "num_hidden_layers": 43,
+    "num_attention_heads": 64,
+    "num_key_value_heads": 1,
+    "head_dim": 512,
+    "qk_rope_head_dim": 64,
+    "q_lora_rank": 1024,
+    "o_lora_rank": 1024,
+    "o_groups": 8,
+    "n_routed_experts": 256,
+    "n_shared_experts": 1,
+    "num_experts_per_tok": 6,
+    "sliding_window": 128,
+    "hc_mult": 4,
+    "index_head_dim": 128,
+    "index_n_heads": 64,
+    "index_topk": 512,
+    "num_nextn_predict_layers": 1,
+    "tie_word_embeddings": False,
+    "compress_ratios": [0, 0, *[4, 128] * 20, 4, 0],
+}
+NAMES_OF_RATIOS = {
+    0: "sliding_attention",
+    4: "compressed_sparse_attention",
+    128: "heavily_compressed_attention",
+}
+
+
+def test_compressed_layers_in_both_spellings() -> None:
+    record = load_catalog().models["deepseek_v4_flash"].model_dump(exclude=NOT_THE_SHAPE)
+    assert read_hf_config(FLASH).model_dump(exclude=NOT_THE_SHAPE) == record
+    drafts = {**FLASH, "compress_ratios": [*FLASH["compress_ratios"], 0, 0]}
+    assert read_hf_config(drafts).model_dump(exclude=NOT_THE_SHAPE) == record
+    named = {
+        **{key: value for key, value in FLASH.items() if key != "compress_ratios"},
+        "layer_types": [NAMES_OF_RATIOS[ratio] for ratio in FLASH["compress_ratios"][:43]],
+        "mlp_layer_types": ["hash_moe"] * 3 + ["moe"] * 40,
+        "compress_rates": {NAMES_OF_RATIOS[4]: 4, NAMES_OF_RATIOS[128]: 128},
+    }
+    assert read_hf_config(named).model_dump(exclude=NOT_THE_SHAPE) == record
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"model_type": "deepseek_v41"}, "known is only how deepseek_v4 does"),
+        ({"compress_ratios": [0, 4]}, "a list of at least 43 layers"),
+        ({"compress_ratios": [0, 4, 16, 128] * 11}, "holds 0, 128, 16, 4; known are 0, 4"),
+        ({"compress_ratios": [0, 2] * 22}, "holds 0, 2; known are 0, 4"),
+        ({"compress_ratios": [0, "4"] * 22}, "holds 0, 4; known are 0, 4"),
+        ({"o_groups": None}, "o_groups is missing"),
+        ({"qk_rope_head_dim": 512}, "qk_rope_head_dim = 512 must be below head_dim = 512"),
+    ],
+)
+def test_compressed_layers_that_are_not_known(change: dict[str, Any], says: str) -> None:
+    with pytest.raises(ValueError, match=r"^config\.json: ") as error:
+        read_hf_config({**FLASH, **change})
+    assert says in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"heavy_layers": 42}, "heavy_layers = 42 must be at most full_layers = 41"),
+        ({"attention": "gqa"}, "need attention = mla"),
+        ({"output_rank": 0}, "attention = mla needs"),
+    ],
+)
+def test_a_compressed_architecture_is_checked(change: dict[str, Any], says: str) -> None:
+    flash = load_catalog().models["deepseek_v4_flash"].model_dump()
+    with pytest.raises(ValueError, match=says):
+        Architecture.model_validate({**flash, **change})
 
 
 def test_null_or_missing_kv_heads_means_all_heads() -> None:

@@ -24,7 +24,6 @@ TINY = {
 }
 NOT_IMPORTED = {
     "Qwen--Qwen3-32B-FP8-Static-PerTensor.hf_quant_config": "holds no architecture",
-    "deepseek-ai--DeepSeek-V4-Pro": "not known are the bytes of an entry",
 }
 
 
@@ -62,6 +61,22 @@ def test_every_shared_config_is_imported_or_says_why_not(shell: Shell, tmp_path:
         config = json.loads(file.read_text(encoding="utf-8"))
         own = read_titled(out)[0].model.architecture
         assert own == read_hf_config(config, own.name if own else "")
+
+
+def test_a_compressed_model_says_what_is_not_known(shell: Shell) -> None:
+    file = shared_path("hf_config/deepseek-ai--DeepSeek-V4-Pro.json")
+    status, text, _ = shell("model", "import", str(file))
+    assert status == 0
+    assert "30 with 4 tokens an entry, 31 with 128 tokens an entry" in text
+    assert "7,928 bytes in bf16, 4,521 bytes in fp8" in text
+    assert "Not measured here: its kernels" in " ".join(text.split())
+    found = json.loads(shell("model", "import", str(file), "--json")[1])
+    assert found["weight_format"] == "fp8_mxfp4"
+    assert found["sequence_bytes"]["fp8"] == 23_270_400
+    assert "Compressed attention" in found["notes"][0]
+    plain = shared_path("hf_config/meta-llama--Meta-Llama-3.1-8B.json")
+    found = json.loads(shell("model", "import", str(plain), "--json")[1])
+    assert (found["notes"], found["sequence_bytes"]) == ([], {"bf16": 0.0, "fp8": 0.0})
 
 
 def test_a_config_has_the_kv_of_the_catalogues_model(shell: Shell) -> None:

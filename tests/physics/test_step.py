@@ -22,6 +22,7 @@ INSTANCES = [
     ("rtx_pro_6000_ws", "gpt_oss_20b", {"weights": "mxfp4"}),
     ("h20_96", "qwen3_235b_a22b", {"tp": 4, "pp": 2, "weights": "fp8"}),
     ("b200_sxm", "qwen3_next_80b_a3b", {"tp": 2}),
+    ("h20_96", "deepseek_v4_flash", {"ep": 8, "attention_dp": 8, "weights": "fp8_mxfp4", "kv": "fp8"}),
 ]
 
 

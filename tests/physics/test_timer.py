@@ -17,6 +17,7 @@ CASES = [
     ("h200_sxm", "qwen3_30b_a3b", {"tp": 2, "ep": 2}),
     ("b200_sxm", "gpt_oss_120b", {"weights": "mxfp4"}),
     ("h200_sxm", "deepseek_v3_2", {"tp": 8, "weights": "fp8_block"}),
+    ("h200_sxm", "deepseek_v4_flash", {"tp": 8, "weights": "fp8_mxfp4", "kv": "fp8"}),
     ("rtx4090", "llama_3_1_8b", {}),
     ("rtx_pro_6000_ws", "gpt_oss_20b", {"pp": 2, "weights": "mxfp4"}),
 ]
