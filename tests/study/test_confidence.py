@@ -47,7 +47,7 @@ def drawn(
     served = replace(ratios, spread_fraction=change(ratios.spread_fraction))
     with monkeypatch.context() as patch:
         patch.setattr(efficiency, "load_efficiencies", lambda: moved)
-        patch.setattr(efficiency, "_inherited", lambda entry, accelerator: entry)
+        patch.setattr(efficiency, "_inherited", lambda entry, *why: entry)
         patch.setattr(serving, "load_serving_ratios", lambda: served)
         return confidence_of(evaluate(with_rule(scenario, draws=16, **rule), with_break_even=False))
 
