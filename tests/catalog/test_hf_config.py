@@ -76,7 +76,7 @@ def test_files_without_a_usable_architecture_say_why() -> None:
         read_hf_config(shared_config("Qwen--Qwen3-32B-FP8-Static-PerTensor.hf_quant_config"))
 
 
-# Values as NVIDIA's nemo_automodel lists for models/deepseek_v4/config, ratios as in ROCm/ATOM issue 664.
+# The published values of DeepSeek-V4-Flash (aiconfigurator's deepseek-ai--DeepSeek-V4-Flash_config.json).
 FLASH = {
     "model_type": "deepseek_v4",
     "vocab_size": 129_280,
