@@ -1,4 +1,4 @@
-"""`accuracy`: how far predictions are from a measured file; `catalog fit`: refit the shipped numbers."""
+"""`accuracy`: how far predictions are from a measured file."""
 
 import argparse
 import sys
@@ -59,23 +59,6 @@ def accuracy(
     print(f"unseen rows: {scored.outside}")
     if out is not None:
         print(f"{len(scored.rows)} rows written to {out}")
-
-
-def fit_catalog(files: Sequence[str], out: str | None) -> None:
-    """Efficiencies fitted to step files, as the catalogue's TOML; to out or to standard output."""
-    from pdexplorer.evidence.efficiency_file import fit_files, to_toml
-
-    for path in files:
-        _regular(path)
-    found = fit_files(list(files))
-    text = to_toml(found.document)
-    if found.rows == 0:
-        raise ValueError(f"{files[0]}: no prefill or decode row with measured kernel times to fit to")
-    if out is None:
-        print(text, end="")
-    else:
-        Path(out).write_text(text, encoding="utf-8")
-        print(f"{found.parameters} numbers fitted to {found.rows} rows, written to {out}")
 
 
 def _regular(path: str) -> None:

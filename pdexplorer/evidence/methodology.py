@@ -12,7 +12,7 @@ from typing import Any
 
 from pdexplorer.catalog.effects import fitted_count
 from pdexplorer.catalog.efficiency import fitted_document
-from pdexplorer.physics.serving import load_serving_ratios, load_serving_waits
+from pdexplorer.physics.serving import load_serving_ratios, serving_document
 
 ACCURACY_FILE = "accuracy.toml"
 SAMPLE_FILE = "accuracy_sample.csv"
@@ -99,7 +99,7 @@ def accuracy_sentence() -> str:
 
 def parameter_counts() -> dict[str, int]:
     """Fitted numbers the shipped predictions rest on: from kernel times and from serving runs."""
-    waits = load_serving_waits()
+    waits = serving_document()["waits"]
     serving = load_serving_ratios().count + len(waits["request_s"]) + len(waits["compile_s"]) + 1
     serving += len(waits["split"])
     return {"kernels": fitted_count(fitted_document()), "serving": serving}
