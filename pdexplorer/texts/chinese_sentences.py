@@ -9,6 +9,12 @@ from collections.abc import Mapping
 _UNIT = r"([\d.,e+-]+ (?:ms|s))"
 
 PATTERNS: Mapping[str, str] = {
+    # whose measured times an answer rests on
+    r"not measured on (\S+); taken from (\S+): (.+)": r"\1 无实测，取自 \2：\3",
+    r"no serving run of family (\S+) was measured: kernel times as they stand": (
+        r"\1 系列无实测服务运行：直接用内核时间"
+    ),
+    r"(\S+) runs without CUDA graphs: kernel times as they stand": r"\1 不用 CUDA 图：直接用内核时间",
     # limits of a fleet
     r"no instance of the accelerators on offer can hold this model": "可选的加速卡都放不下这个模型",
     rf"one request alone takes {_UNIT} to its first token at P([\d.,]+), over the limit of {_UNIT}: "
