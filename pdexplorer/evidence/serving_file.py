@@ -10,7 +10,7 @@ from pdexplorer.evidence.scored import nothing_read
 from pdexplorer.evidence.serving_fit import ServingFit, fit_serving, references
 from pdexplorer.evidence.serving_points import ServingPoint, serving_rows
 from pdexplorer.evidence.serving_predict import ServingNumbers
-from pdexplorer.evidence.serving_setup import named_outlier
+from pdexplorer.evidence.serving_setup import SETUPS, named_outlier
 from pdexplorer.evidence.serving_split import SplitNumbers
 from pdexplorer.evidence.serving_split_fit import with_split
 from pdexplorer.physics.serving import NUMBERS
@@ -37,8 +37,10 @@ def fit_serving_files(
     points = [point for path in files for point in _points(Path(path), catalogue)]
     names = " and ".join(Path(path).name for path in files)
     colocated = [point for point in points if point.colocated is not None]
-    if all(named_outlier(point) for point in colocated):
-        raise ValueError(f"{names}: no colocated run that names its fleet and is no outlier to fit to")
+    if not any(_fitted(point) for point in colocated):
+        raise ValueError(
+            f"{names}: no colocated run to fit to: one that names its fleet and a known launch, no outlier"
+        )
     report(f"replaying {len(colocated)} colocated runs before any fit")
     known = references(colocated, catalogue)
     report(f"fitting to {int(known.runs.use.sum())} runs")
@@ -48,6 +50,10 @@ def fit_serving_files(
     report(f"split fleets: {split} runs, replayed anew for each value tried")
     numbers = with_split(points, found.numbers, catalogue)
     return replace(found, numbers=numbers, parameters=numbers.count)
+
+
+def _fitted(point: ServingPoint) -> bool:
+    return point.engine in SETUPS and not named_outlier(point)
 
 
 def _points(path: Path, catalog: Catalog) -> list[ServingPoint]:

@@ -183,6 +183,9 @@ def pool_instance(
 def _replay(point: ServingPoint, catalog: Catalog, ratios: ServingRatios, split: SplitNumbers) -> Served:
     if point.problem:
         return Served(None, None, point.problem)
+    if point.engine not in SETUPS:
+        known = ", ".join(SETUPS)
+        return Served(None, None, f"how {point.engine} was launched is not known; known are {known}")
     if point.colocated is not None:
         return _colocated(point, point.colocated, catalog, ratios)
     assert point.prefill is not None

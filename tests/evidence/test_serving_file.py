@@ -84,3 +84,12 @@ def test_files_without_a_run_to_fit_to_say_so(tmp_path: Path, capsys: pytest.Cap
         told = capsys.readouterr()
         assert (told.out, told.err.count("\n")) == ("", 1)
         assert says in told.err
+
+
+def test_runs_of_an_engine_nobody_launched_here_are_told_and_not_fitted(tmp_path: Path) -> None:
+    """Their scheduler's settings are in no script that was read."""
+    file = few_runs(tmp_path / "runs.csv", lambda row: {**row, "backend": "llama.cpp"})
+    answers = predict_serving(read_serving(file))
+    assert {answer.reason.partition(";")[0] for answer in answers} == {"how local was launched is not known"}
+    with pytest.raises(ValueError, match="no colocated run"):
+        fit_serving_files([file])
