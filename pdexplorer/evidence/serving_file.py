@@ -38,9 +38,7 @@ def fit_serving_files(
     names = " and ".join(Path(path).name for path in files)
     colocated = [point for point in points if point.colocated is not None]
     if not any(_fitted(point) for point in colocated):
-        raise ValueError(
-            f"{names}: no colocated run to fit to: one that names its fleet and a known launch, no outlier"
-        )
+        raise ValueError(f"{names}: no colocated run to fit to, of known names and launch and no outlier")
     report(f"replaying {len(colocated)} colocated runs before any fit")
     known = references(colocated, catalogue)
     report(f"fitting to {int(known.runs.use.sum())} runs")
