@@ -19,6 +19,7 @@ LIMITS = [
     words.nothing_to_spare(0.646, 0.676, 0.012, 0.025),
     words.too_few(3.1, 8.0, 1, False),
     words.too_few(3.1, 8.0, 2, True),
+    words.budget_too_small(1, False),
     words.pool_too_few("prefill", 3.1, 8.0, 2),
     words.budget_too_small(2.5, True),
     words.budget_too_small(3, False),
