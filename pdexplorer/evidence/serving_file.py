@@ -5,10 +5,8 @@ from dataclasses import fields, replace
 from pathlib import Path
 
 from pdexplorer.catalog.catalog import Catalog, load_catalog
-from pdexplorer.evidence.points import RefusedRow
-from pdexplorer.evidence.scored import nothing_read
 from pdexplorer.evidence.serving_fit import ServingFit, fit_serving, references
-from pdexplorer.evidence.serving_points import ServingPoint, serving_rows
+from pdexplorer.evidence.serving_points import ServingPoint, read_serving
 from pdexplorer.evidence.serving_predict import ServingNumbers
 from pdexplorer.evidence.serving_setup import SETUPS, named_outlier
 from pdexplorer.evidence.serving_split import SplitNumbers
@@ -34,7 +32,7 @@ def fit_serving_files(
     colocated run to fit to. report: told what is done, as it takes a minute or two.
     """
     catalogue = catalog or load_catalog()
-    points = [point for path in files for point in _points(Path(path), catalogue)]
+    points = [point for path in files for point in read_serving(path, catalogue)]
     names = " and ".join(Path(path).name for path in files)
     colocated = [point for point in points if point.colocated is not None]
     if not any(_fitted(point) for point in colocated):
@@ -52,14 +50,6 @@ def fit_serving_files(
 
 def _fitted(point: ServingPoint) -> bool:
     return point.engine in SETUPS and not named_outlier(point)
-
-
-def _points(path: Path, catalog: Catalog) -> list[ServingPoint]:
-    rows = serving_rows(path, catalog)
-    refused = [row for row in rows if isinstance(row, RefusedRow)]
-    if refused:
-        raise nothing_read(path, refused)
-    return [row for row in rows if isinstance(row, ServingPoint)]
 
 
 def serving_toml(numbers: ServingNumbers) -> str:
