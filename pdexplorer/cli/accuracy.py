@@ -1,4 +1,4 @@
-"""`accuracy`: how far predictions are from a measured file; `catalog fit`: refit the shipped numbers."""
+"""`accuracy`: how far predictions are from a measured file."""
 
 import argparse
 import sys
@@ -34,6 +34,7 @@ def accuracy(
     """Prints the table of errors; out: writes every row back with what was predicted for it."""
     from pdexplorer.evidence.accuracy import error_lines, rows_out, score_file
     from pdexplorer.evidence.methodology import parameter_counts
+    from pdexplorer.evidence.numbers_used import numbers_used
     from pdexplorer.evidence.scored import not_read_line
     from pdexplorer.evidence.steptime import write_rows
     from pdexplorer.export.json_text import json_text
@@ -55,27 +56,12 @@ def accuracy(
     print(
         f"fitted numbers in use: {counts['kernels']} from kernel times, {counts['serving']} from serving runs"
     )
+    for text in numbers_used(scored):
+        print(text)
     print("held out: each row by a fit without its group" if held_out else scored.fitted_on)
     print(f"unseen rows: {scored.outside}")
     if out is not None:
         print(f"{len(scored.rows)} rows written to {out}")
-
-
-def fit_catalog(files: Sequence[str], out: str | None) -> None:
-    """Efficiencies fitted to step files, as the catalogue's TOML; to out or to standard output."""
-    from pdexplorer.evidence.efficiency_file import fit_files, to_toml
-
-    for path in files:
-        _regular(path)
-    found = fit_files(list(files))
-    text = to_toml(found.document)
-    if found.rows == 0:
-        raise ValueError(f"{files[0]}: no prefill or decode row with measured kernel times to fit to")
-    if out is None:
-        print(text, end="")
-    else:
-        Path(out).write_text(text, encoding="utf-8")
-        print(f"{found.parameters} numbers fitted to {found.rows} rows, written to {out}")
 
 
 def _regular(path: str) -> None:
@@ -88,6 +74,7 @@ def _document(
     path: Path, scored: "ScoredFile", lines: "Sequence[ErrorLine]", keys: Sequence[str]
 ) -> dict[str, object]:
     from pdexplorer.evidence.methodology import parameter_counts
+    from pdexplorer.evidence.numbers_used import numbers_used
     from pdexplorer.evidence.scored import not_read_line
 
     return {
@@ -96,6 +83,7 @@ def _document(
         "unseen_rows": scored.outside,
         "not_read": not_read_line(path.name, scored),
         "fitted_numbers": parameter_counts(),
+        "numbers_used": numbers_used(scored),
         "errors": [
             {
                 "split": line.group[0],

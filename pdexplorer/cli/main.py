@@ -75,9 +75,13 @@ def _parser() -> argparse.ArgumentParser:
     catalog = commands.add_parser("catalog", help="what the catalogue knows; every number has a source")
     catalog.add_argument("kind", nargs="?", choices=("accelerators", "models", "networks", "fit"))
     catalog.add_argument(
-        "files", metavar="FILES", nargs="*", help="with fit: measured step times and all-reduces"
+        "files",
+        metavar="FILES",
+        nargs="*",
+        help="with fit: measured step times and all-reduces; or serving runs, which are fitted after the "
+        "others and in a call of their own (minutes)",
     )
-    catalog.add_argument("--out", metavar="FILE", help="with fit: where to write the efficiencies")
+    catalog.add_argument("--out", metavar="FILE", help="with fit: where to write the numbers")
     catalog.add_argument("--json", action="store_true", help="with kind and source of every number")
 
     model = commands.add_parser("model", help="a model of your own, from its config.json")
@@ -130,10 +134,10 @@ def _catalog(arguments: argparse.Namespace) -> None:
     from pdexplorer.cli.lists import catalog
 
     if arguments.kind == "fit":
-        from pdexplorer.cli.accuracy import fit_catalog
+        from pdexplorer.cli.fit import fit_catalog
 
         if not arguments.files:
-            raise ValueError("catalog fit needs FILES: CSV files of measured step times")
+            raise ValueError("catalog fit needs FILES: CSV files of measured step times or of serving runs")
         for file in arguments.files:
             _check_table(file, arguments.out)
         with naming(arguments.out or "standard output"):

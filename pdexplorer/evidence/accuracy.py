@@ -1,6 +1,5 @@
 """How accurate predictions are on a measured file of any known layout: every row scored, errors by group."""
 
-import csv
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -9,6 +8,7 @@ import numpy as np
 
 from pdexplorer.catalog.catalog import Catalog, load_catalog
 from pdexplorer.evidence.cross_validation import cross_validate
+from pdexplorer.evidence.layouts import columns_of, holds_serving
 from pdexplorer.evidence.points import RefusedRow, StepPoint, read_rows
 from pdexplorer.evidence.scored import (
     COLUMN,
@@ -73,10 +73,9 @@ def score_file(
     vllm_runs. held_out: each row by a fit that has not seen its group. ValueError, one line, for another.
     """
     file = Path(path)
-    with file.open(newline="", encoding="utf-8-sig", errors="replace") as handle:
-        columns = set(next(csv.reader(handle), []))
+    columns = columns_of(file)
     catalogue = catalog or load_catalog()
-    if "silicon_ttft_ms" in columns:
+    if holds_serving(file):
         return _serving(file, held_out, catalogue, report)
     if {"prompt_time", "token_time"} <= columns:
         from pdexplorer.evidence.splitwise import score_splitwise

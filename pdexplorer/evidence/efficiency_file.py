@@ -7,8 +7,9 @@ from typing import Any
 from pdexplorer.catalog.catalog import Catalog, load_catalog
 from pdexplorer.catalog.effects import fitted_count
 from pdexplorer.evidence.calibration import Calibration, fit
+from pdexplorer.evidence.layouts import holds_reduces
 from pdexplorer.evidence.points import read_points
-from pdexplorer.evidence.reduce_points import holds_reduces, read_reduce_points
+from pdexplorer.evidence.reduce_points import read_reduce_points
 
 _HEADER = """\
 # {count} numbers fitted to measured kernel times: shares of the datasheet's ceilings, and fixed times.

@@ -12,7 +12,7 @@ from typing import Any
 
 from pdexplorer.catalog.effects import fitted_count
 from pdexplorer.catalog.efficiency import fitted_document
-from pdexplorer.physics.serving import load_serving_ratios, load_serving_waits
+from pdexplorer.physics.serving import load_serving_ratios, serving_document
 
 ACCURACY_FILE = "accuracy.toml"
 SAMPLE_FILE = "accuracy_sample.csv"
@@ -84,22 +84,9 @@ def methodology_rows() -> tuple[MethodologyRow, ...]:
     )
 
 
-def accuracy_sentence() -> str:
-    """One line: the median errors on rows no number was fitted to."""
-    errors = [error for error in load_accuracy().errors if error.held_out]
-
-    def median(file: str, quantity: str, split: str) -> str:
-        found = [e for e in errors if (e.file, e.quantity) == (file, quantity) and e.split.startswith(split)]
-        return f"{found[0].median:.0%}" if found else "not measured"
-
-    tpot, ttft = (median("serving.csv", quantity, "agg") for quantity in ("tpot", "ttft"))
-    steps = median("step_times.csv", "step", "other_models")
-    return f"median error on unseen models: step times {steps}; serving runs, TPOT {tpot}, TTFT {ttft}"
-
-
 def parameter_counts() -> dict[str, int]:
     """Fitted numbers the shipped predictions rest on: from kernel times and from serving runs."""
-    waits = load_serving_waits()
+    waits = serving_document()["waits"]
     serving = load_serving_ratios().count + len(waits["request_s"]) + len(waits["compile_s"]) + 1
     serving += len(waits["split"])
     return {"kernels": fitted_count(fitted_document()), "serving": serving}

@@ -22,12 +22,6 @@ class ReducePoint:
     seconds: float
 
 
-def holds_reduces(path: str | Path) -> bool:
-    """Whether a file is laid out as catalog/efficiency.csv."""
-    with Path(path).open(newline="", encoding="utf-8-sig", errors="replace") as handle:
-        return {"category", "num_devices", "value"} <= set(next(csv.reader(handle), []))
-
-
 def read_reduce_points(path: str | Path) -> list[ReducePoint]:
     """The all-reduce rows of a table laid out as catalog/efficiency.csv."""
     with Path(path).open(newline="", encoding="utf-8") as handle:

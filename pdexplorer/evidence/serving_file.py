@@ -1,19 +1,55 @@
-"""Fitted serving numbers written as the catalogue's efficiencies_serving.toml."""
+"""Fitted serving numbers written as the catalogue's efficiencies_serving.toml, and the fit of that file."""
 
-from collections.abc import Mapping
-from dataclasses import fields
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields, replace
+from pathlib import Path
 
+from pdexplorer.catalog.catalog import Catalog, load_catalog
+from pdexplorer.evidence.serving_fit import ServingFit, fit_serving, references
+from pdexplorer.evidence.serving_points import ServingPoint, read_serving
 from pdexplorer.evidence.serving_predict import ServingNumbers
+from pdexplorer.evidence.serving_setup import SETUPS, named_outlier
 from pdexplorer.evidence.serving_split import SplitNumbers
+from pdexplorer.evidence.serving_split_fit import with_split
 from pdexplorer.physics.serving import NUMBERS
 
 _HEADER = """\
 # What serving adds to kernel times, fitted to measured closed-loop runs; see physics/serving.py.
-# Written by pdexplorer.evidence.serving_file; refit instead of editing.
+# Written by `pdexplorer catalog fit`; refit instead of editing.
 # Ratios are serving time over table time of a group of kernels; those of a class of models multiply them,
 # "hopper fp8" is a family and a format, "vllm dense" an engine and a class.
 # Errors are |predicted / measured - 1| of TPOT on the runs fitted to, spread_fraction their root mean square.
 """
+
+
+def fit_serving_files(
+    files: Sequence[str | Path],
+    catalog: Catalog | None = None,
+    report: Callable[[str], None] = lambda text: None,
+) -> ServingFit:
+    """All serving numbers, of colocated and of split fleets, fitted to files laid out as serving.csv, over
+    the kernel numbers of the catalogue. ValueError, one line, for a row that cannot be read or for no
+    colocated run to fit to. report: told what is done, as it takes a minute or two.
+    """
+    catalogue = catalog or load_catalog()
+    points = [point for path in files for point in read_serving(path, catalogue)]
+    names = " and ".join(Path(path).name for path in files)
+    colocated = [point for point in points if point.colocated is not None]
+    if not any(_fitted(point) for point in colocated):
+        raise ValueError(f"{names}: no colocated run to fit to, of known names and launch and no outlier")
+    report(f"replaying {len(colocated)} colocated runs before any fit")
+    known = references(colocated, catalogue)
+    report(f"fitting to {int(known.runs.use.sum())} runs")
+    whose = "its" if len(files) == 1 else "their"
+    found = fit_serving(known, source=f"{names}, colocated runs but {whose} named outliers")
+    split = sum(1 for point in points if point.prefill is not None)
+    report(f"split fleets: {split} runs, replayed anew for each value tried")
+    numbers = with_split(points, found.numbers, catalogue)
+    return replace(found, numbers=numbers, parameters=numbers.count)
+
+
+def _fitted(point: ServingPoint) -> bool:
+    return point.engine in SETUPS and not named_outlier(point)
 
 
 def serving_toml(numbers: ServingNumbers) -> str:

@@ -91,7 +91,7 @@ def read_serving(path: str | Path, catalog: Catalog | None = None) -> list[Servi
     points = []
     for row in serving_rows(path, catalog):
         if isinstance(row, RefusedRow):
-            raise ValueError(f"row {row.row}: {row.reason}")
+            raise ValueError(f"{Path(path).name} row {row.row}: {row.reason}")
         points.append(row)
     return points
 

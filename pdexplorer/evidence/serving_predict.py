@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,9 +30,9 @@ from pdexplorer.physics.memory import kv_capacity_tokens, weight_bytes
 from pdexplorer.physics.serving import (
     ServingRatios,
     in_serving,
-    load_serving_ratios,
-    load_serving_waits,
     requantising,
+    serving_document,
+    serving_ratios_of,
 )
 from pdexplorer.physics.transfer import TransferPath
 from pdexplorer.simulator.options import SimulationOptions
@@ -76,9 +77,14 @@ class Served:
 
 def shipped_numbers() -> ServingNumbers:
     """The numbers of the catalogue."""
-    waits = load_serving_waits()
+    return numbers_in(serving_document())
+
+
+def numbers_in(document: Mapping[str, Any]) -> ServingNumbers:
+    """The numbers of a parsed efficiencies_serving.toml, as `serving_file.serving_toml` writes them."""
+    waits = document["waits"]
     return ServingNumbers(
-        load_serving_ratios(),
+        serving_ratios_of(document),
         waits["request_s"],
         waits["draft_acceptance"],
         waits["compile_s"],
@@ -98,12 +104,13 @@ def predict_serving(
 
 def with_waits(point: ServingPoint, raw: Served, catalog: Catalog, numbers: ServingNumbers) -> Served:
     """A replay plus what a request waits outside the engine's steps, and fewer, longer steps where each
-    yields several tokens.
+    yields several tokens. Where no run told what a request costs, it costs what the engine's profile says.
     """
     if raw.ttft_ms is None or raw.tpot_ms is None:
         return raw
     request = 1e3 * next(
-        numbers.request_s[key] for key in request_keys(point, catalog) if key in numbers.request_s
+        (numbers.request_s[key] for key in request_keys(point, catalog) if key in numbers.request_s),
+        catalog.engines[point.engine].request_overhead_s,
     )
     if compiles(point):
         request += 1e3 * numbers.compile_s.get(point.weight_format, 0.0) / rounds(point)
@@ -176,6 +183,9 @@ def pool_instance(
 def _replay(point: ServingPoint, catalog: Catalog, ratios: ServingRatios, split: SplitNumbers) -> Served:
     if point.problem:
         return Served(None, None, point.problem)
+    if point.engine not in SETUPS:
+        known = ", ".join(SETUPS)
+        return Served(None, None, f"how {point.engine} was launched is not known; known are {known}")
     if point.colocated is not None:
         return _colocated(point, point.colocated, catalog, ratios)
     assert point.prefill is not None

@@ -119,7 +119,7 @@ def _expected(report: Report, side: Mapping[str, Any]) -> str:
 def _command(scenario: Scenario, role: str, design: Mapping[str, Any], tokens: int) -> str:
     pool = {"colocated": scenario.colocated, "prefill": scenario.prefill, "decode": scenario.decode}[role]
     engine = scenario.colocated_engine if role == "colocated" else scenario.engine.profile
-    write = {"sglang": _sglang, "trtllm": _trtllm}.get(engine, _vllm)
+    write = {"sglang": _sglang, "trtllm": _trtllm, "local": _local}.get(engine, _vllm)
     return " \\\n  ".join(write(scenario, pool, role, design, tokens))
 
 
@@ -168,4 +168,17 @@ def _trtllm(scenario: Scenario, pool: Any, role: str, design: Design, tokens: in
     flags.append(f"--max_batch_size {pool.max_batch}")
     flags += [f"--max_num_tokens {tokens}"] * (tokens > 0)
     flags.append(f"--kv_cache_free_gpu_memory_fraction {scenario.engine.memory_fraction:g}")
+    return flags
+
+
+def _local(scenario: Scenario, pool: Any, role: str, design: Design, tokens: int) -> list[str]:
+    workload = scenario.workload
+    longest = (workload.input_p95_tokens or workload.input_tokens) + (
+        workload.output_p95_tokens or workload.output_tokens
+    )
+    flags = [f"llama-server -m MODEL.gguf --n-gpu-layers 999 --parallel {pool.max_batch}"]
+    flags.append(f"--ctx-size {math.ceil(longest) * pool.max_batch}")
+    flags += ["--split-mode row"] * (design["tp"] > 1)
+    flags += [f"--batch-size {tokens}"] * (tokens > 0)
+    flags += ["--cache-type-k q8_0 --cache-type-v q8_0"] * (scenario.model.kv_format == "fp8")
     return flags

@@ -160,26 +160,24 @@ def requantising(ratios: "ServingRatios") -> "ServingRatios":
 @cache
 def load_serving_ratios() -> ServingRatios:
     """The shipped ratios."""
-    table = _document()["kernels"]
+    return serving_ratios_of(serving_document())
+
+
+def serving_ratios_of(document: Mapping[str, Any]) -> ServingRatios:
+    """The ratios in a parsed efficiencies_serving.toml."""
+    table = document["kernels"]
     return ServingRatios(
         kernels=KernelRatios(**{name: table[name] for name in NUMBERS}),
-        by_class=MappingProxyType(_document()["by_class"]),
-        compute_by_format=MappingProxyType(_document()["compute_by_format"]),
-        overhead=MappingProxyType(_document()["overhead"]),
+        by_class=MappingProxyType(document["by_class"]),
+        compute_by_format=MappingProxyType(document["compute_by_format"]),
+        overhead=MappingProxyType(document["overhead"]),
         **{key: table[key] for key in table if key not in NUMBERS},
     )
 
 
-def load_serving_waits() -> Mapping[str, Any]:
-    """What a request costs besides steps: request_s by engine and class of model, draft_acceptance, compile_s
-    by format of weights.
-    """
-    waits: Mapping[str, Any] = _document()["waits"]
-    return waits
-
-
 @cache
-def _document() -> dict[str, Any]:
+def serving_document() -> dict[str, Any]:
+    """The shipped efficiencies_serving.toml, parsed. waits: what a request costs besides steps."""
     text = files("pdexplorer.catalog.data").joinpath("efficiencies_serving.toml").read_text("utf-8")
     return tomllib.loads(text)
 

@@ -108,7 +108,7 @@ class Network(Block):
 
 class Engine(Block):
     profile: str = Field(
-        "vllm", description="Engine whose overheads are used: vllm, sglang, trtllm, vllm_2023."
+        "vllm", description="Engine whose overheads are used: vllm, sglang, trtllm, local, vllm_2023."
     )
     chunking: Literal["chunked", "prefill_first", "unchunked"] = Field(
         "chunked",

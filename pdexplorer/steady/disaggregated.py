@@ -51,17 +51,12 @@ def decode_tpot(designs: DisaggregatedDesigns, flow: DecodeFlow, late_s: Array |
     )
 
 
-def decode_score(
-    designs: DisaggregatedDesigns, in_flight: Array, instances: Array | None, needed: Array | float
-) -> Array:
-    """≥ 0 where a decode instance holds memory, its link and the TPOT limit for that share of requests."""
-    return lowest(decode_scores(designs, in_flight, instances, needed))
-
-
 def decode_scores(
     designs: DisaggregatedDesigns, in_flight: Array, instances: Array | None, needed: Array | float
 ) -> tuple[Array, ...]:
-    """The same limit by limit, as solve.largest takes them."""
+    """Each ≥ 0 where a decode instance holds memory, its link and the TPOT limit for that share of requests,
+    limit by limit as solve.largest takes them.
+    """
     load = designs.load
     flow = decode_flow(designs, in_flight, instances)
     count = np.maximum(load.rate_per_s / flow.rate_per_s, 1.0) if instances is None else instances

@@ -76,9 +76,10 @@ def regimes(evaluation: Evaluation, catalog: Catalog | None = None, points: int 
     costs = tuple(float(c or 0.0) for c in priced) if dollars else (float(one.gpus), float(other.gpus))
     cost = max(costs)
     scales = cost / costs[0], cost / costs[1]
-    reach = scenario.workload.rate_per_s * scenario.workload.peak_to_mean_ratio
+    reach = peak = scenario.workload.rate_per_s * scenario.workload.peak_to_mean_ratio
     for _ in range(3):
         rates = np.linspace(reach * 0.02, reach * _OVERLOAD, points)
+        rates[np.abs(rates - peak).argmin()] = peak  # where the verdict looks, so that both can be compared
         sides = (
             colocated_at_rates(scenario, catalog, one, rates, scales[0]),
             disaggregated_at_rates(scenario, catalog, other, rates, scales[1]),

@@ -12,11 +12,11 @@ def sources_of(space: Space) -> tuple[str, ...]:
     scenario, catalog = space.scenario, space.catalog
     if scenario.model.architecture is None:
         lines.append(f"model {scenario.model.name}: {catalog.model_sources[scenario.model.name]}")
-    seen: set[str] = set()
+    seen: set[tuple[str, str]] = set()
     for instance in (*space.prefill, *space.decode, *space.colocated):
-        if instance.accelerator.id in seen:
+        if (key := (instance.accelerator.id, instance.engine.id)) in seen:
             continue
-        seen.add(instance.accelerator.id)
+        seen.add(key)
         lines += _accelerator(instance)
         lines.append(f"price: {price_of(instance.accelerator, scenario.money).text}")
     link = catalog.links.get(scenario.network.link)
@@ -53,9 +53,16 @@ def _accelerator(instance: Instance) -> list[str]:
         f"{device.id} efficiency ({fit.accelerator}, {fit.engine}, {fit.format}): {fit.kind}, {fit.source}"
         for fit in instance.efficiency.fits
     ]
-    ratios = load_serving_ratios()
-    if ratios.know(device) and instance.engine.cuda_graphs:
-        lines.append(
-            f"{device.id} efficiency (serving over kernels, {device.family}): {ratios.kind}, {ratios.source}"
-        )
-    return lines
+    return [*lines, f"{device.id} efficiency {_serving(instance)}"]
+
+
+def _serving(instance: Instance) -> str:
+    """Which measured runs say how a server runs the kernels, or that none do."""
+    ratios, family = load_serving_ratios(), instance.accelerator.family
+    if not instance.engine.cuda_graphs:
+        why = f"{instance.engine.id} runs without CUDA graphs"
+    elif not ratios.know(instance.accelerator):
+        why = f"no serving run of family {family} was measured"
+    else:
+        return f"(serving over kernels, {family}): {ratios.kind}, {ratios.source}"
+    return f"(serving over kernels, none): assumed, {why}: kernel times as they stand"

@@ -119,7 +119,7 @@ def too_few(carried: float, demand: float, count: float, closed: bool) -> Infeas
     unit = "requests in flight" if closed else "requests/s"
     return Infeasible(
         "capacity",
-        f"{number(count)} instance{'' if count == 1 else 's'} carry {number(carried)} {unit} "
+        f"{number(count)} instance{' carries' if count == 1 else 's carry'} {number(carried)} {unit} "
         "within the limits, "
         f"not the {number(demand)} asked",
     )
@@ -129,7 +129,7 @@ def budget_too_small(budget: float, per_dollar: bool, pools: bool = True) -> Inf
     what = (
         f"{number(budget)} USD an hour does not pay for"
         if per_dollar
-        else f"{number(budget)} GPUs are too few for"
+        else f"{number(budget)} GPU{' is' if budget == 1 else 's are'} too few for"
     )
     return Infeasible("budget", f"{what} one instance{' of each pool' if pools else ''}")
 
@@ -137,7 +137,7 @@ def budget_too_small(budget: float, per_dollar: bool, pools: bool = True) -> Inf
 def pool_too_few(pool: str, carried: float, demand: float, count: float) -> Infeasible:
     return Infeasible(
         "capacity",
-        f"{number(count)} {pool} instance{'' if count == 1 else 's'} carry {number(carried)} "
+        f"{number(count)} {pool} instance{' carries' if count == 1 else 's carry'} {number(carried)} "
         "requests/s within the "
         f"limits, not the {number(demand)} asked",
     )

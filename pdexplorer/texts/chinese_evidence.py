@@ -56,4 +56,8 @@ EVIDENCE: Mapping[str, str] = {
     "item.price": "价格",
     "item.efficiency": "效率",
     "item.config": "配置",
+    "item.serving over kernels": "服务相对内核",
+    "item.none": "无",
+    "item.default": "默认",
+    "item.any": "任意",
 }

@@ -172,7 +172,7 @@ HELP: Mapping[str, str] = {
     "仅仿真遵循，估算不考虑。",
     "network.first_token_from": "decode：TTFT 含传输（vLLM、SGLang、Dynamo）。prefill：第二个 token 等待传输"
     "。",
-    "engine.profile": "采用哪个引擎的开销：vllm、sglang、trtllm、vllm_2023。",
+    "engine.profile": "采用哪个引擎的开销：vllm、sglang、trtllm、local、vllm_2023。",
     "engine.chunking": "同构调度：chunked prefill 且解码优先；整条提示词优先；或不分块(多数论文对比的 2023 年"
     "引擎)。",
     "engine.kv_block_tokens": "一个 KV 块的 token 数。",

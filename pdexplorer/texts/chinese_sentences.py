@@ -9,6 +9,12 @@ from collections.abc import Mapping
 _UNIT = r"([\d.,e+-]+ (?:ms|s))"
 
 PATTERNS: Mapping[str, str] = {
+    # whose measured times an answer rests on
+    r"not measured on (\S+); taken from (\S+): (.+)": r"\1 无实测，取自 \2：\3",
+    r"no serving run of family (\S+) was measured: kernel times as they stand": (
+        r"\1 系列无实测服务运行：直接用内核时间"
+    ),
+    r"(\S+) runs without CUDA graphs: kernel times as they stand": r"\1 不用 CUDA 图：直接用内核时间",
     # limits of a fleet
     r"no instance of the accelerators on offer can hold this model": "可选的加速卡都放不下这个模型",
     rf"one request alone takes {_UNIT} to its first token at P([\d.,]+), over the limit of {_UNIT}: "
@@ -26,14 +32,13 @@ PATTERNS: Mapping[str, str] = {
     r"pool at work; over a faster one it would do": (
         r"链路传输 \1 token 请求的 KV 太慢，在解码池运行时达不到要求；换更快的链路即可"
     ),
-    r"([\d.,]+) instances? carry ([\d.,]+) requests/s within the limits, not the ([\d.,]+) asked": (
+    r"([\d.,]+) instances? carr(?:y|ies) ([\d.,]+) requests/s within the limits, not the ([\d.,]+) asked": (
         r"\1 个实例在要求内只能承载 \2 req/s，达不到 \3 req/s"
     ),
-    r"([\d.,]+) instances? carry ([\d.,]+) requests in flight within the limits, not the ([\d.,]+) asked": (
-        r"\1 个实例在要求内只能承载 \2 个并发请求，达不到 \3 个"
-    ),
-    r"([\d.,]+) (prefill|decode) instances? carry ([\d.,]+) requests/s within the limits, not the ([\d.,]+) "
-    r"asked": r"\1 个 \2 实例在要求内只能承载 \3 req/s，达不到 \4 req/s",
+    r"([\d.,]+) instances? carr(?:y|ies) ([\d.,]+) requests in flight within the limits, not the ([\d.,]+) "
+    r"asked": (r"\1 个实例在要求内只能承载 \2 个并发请求，达不到 \3 个"),
+    r"([\d.,]+) (prefill|decode) instances? carr(?:y|ies) ([\d.,]+) requests/s within the limits, not the "
+    r"([\d.,]+) asked": r"\1 个 \2 实例在要求内只能承载 \3 req/s，达不到 \4 req/s",
     r"(\d+) prefill and (\d+) decode instances carry ([\d.,]+) requests/s within the limits, not the "
     r"([\d.,]+) asked": r"\1 个预填充和 \2 个解码实例在要求内只能承载 \3 req/s，达不到 \4 req/s",
     r"(\d+) prefill and (\d+) decode instances do not hold the limits with ([\d.,]+) requests in flight": (
@@ -48,11 +53,11 @@ PATTERNS: Mapping[str, str] = {
         r"逐个请求时，\1 满足 TTFT、\2 满足 TPOT，但两者都满足的只有 \3，达不到 \4：加实例也无济于事"
     ),
     r"\$?([\d.,]+)(?: USD)? an hour does not pay for one instance": r"每小时 \1 USD 不够买一个实例",
-    r"([\d.,]+) GPUs are too few for one instance": r"\1 张卡不够放一个实例",
+    r"([\d.,]+) GPUs? (?:is|are) too few for one instance": r"\1 张卡不够放一个实例",
     r"\$?([\d.,]+)(?: USD)? an hour does not pay for one instance of each pool": (
         r"每小时 \1 USD 不够两个池各买一个实例"
     ),
-    r"([\d.,]+) GPUs are too few for one instance of each pool": r"\1 张卡不够两个池各放一个实例",
+    r"([\d.,]+) GPUs? (?:is|are) too few for one instance of each pool": r"\1 张卡不够两个池各放一个实例",
     r"no published figure for (\S+) (.+); set .+ yourself": r"\1 的 \2 没有公开数据，请自行填写",
     r"(\S+) has no units for (\S+): its weights compute in bf16": r"\1 没有 \2 计算单元：权重以 bf16 计算",
     r"tp = (\d+) does not divide the (\d+) attention heads of (.+)": r"tp = \1 不能整除 \3 的 \2 个注意力头",

@@ -188,7 +188,7 @@ ENGLISH: Mapping[str, str] = {
     "tokens/s per GPU",
     "pick.percentile": "{bar}: judge the limits at P{percentile}",
     "pick.input": "{what} {value}: {gain}",
-    "pick.size": "{fleet} {instances}, {gpus} GPUs",
+    "pick.size": "{fleet} {instances}, GPUs: {gpus}",
     "pick.threshold": "threshold {tokens} tokens, {pools}",
     "pick.pair": "prefill on {prefill}, decode on {decode}",
     "pick.use": "Use this point",

@@ -56,4 +56,8 @@ EVIDENCE: Mapping[str, str] = {
     "item.price": "Price",
     "item.efficiency": "efficiency",
     "item.config": "config",
+    "item.serving over kernels": "serving over kernels",
+    "item.none": "none",
+    "item.default": "default",
+    "item.any": "any",
 }

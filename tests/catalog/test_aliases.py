@@ -62,6 +62,7 @@ def test_every_id_name_and_hf_id_finds_its_own_record() -> None:
 def test_engines_and_formats() -> None:
     assert resolve_engine("TensorRT-LLM") == "trtllm"
     assert resolve_engine("vllm_2023") == "vllm_2023"
+    assert resolve_engine("llama.cpp") == resolve_engine("ExLlamaV2") == "local"
     assert resolve_format("bfloat16") == "bf16"
     assert resolve_format("w4a16_mxfp4") == "mxfp4"
 
@@ -71,8 +72,8 @@ def test_unknown_names_say_what_is_close() -> None:
         resolve_model("qwen3-23b")
     with pytest.raises(ValueError, match=r"unknown accelerator 'h1000'.*h100_sxm"):
         resolve_accelerator("h1000")
-    with pytest.raises(ValueError, match=r"unknown engine 'llama\.cpp'.*known: sglang, trtllm, vllm"):
-        resolve_engine("llama.cpp")
+    with pytest.raises(ValueError, match=r"unknown engine 'lmdeploy'.*known: local, sglang, trtllm, vllm"):
+        resolve_engine("lmdeploy")
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ ASKED_FOR = {
     "links": """eth_10 eth_25 roce_100 roce_200 roce_400 roce_800 ib_hdr ib_ndr ib_xdr nvlink3 nvlink4
         nvlink5 nvl72 pcie4_x16 pcie5_x16 tcp_10 tcp_25 tcp_100 tcp_200 tcp_400 tcp_fallback
         efa_v3_p5en""",
-    "engines": "vllm sglang trtllm vllm_2023",
+    "engines": "vllm sglang trtllm local vllm_2023",
 }
 
 

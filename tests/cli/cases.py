@@ -1,4 +1,4 @@
-"""How tests call the shell, and the keys it promises in its JSON."""
+"""How tests call the shell, the keys it promises in its JSON, and the header of a table it reads."""
 
 from collections.abc import Callable
 
@@ -17,3 +17,6 @@ VERDICT_KEYS = {
     "decision", "decided_by", "goodput_per_dollar_ratio", "goodput_per_gpu_ratio", "cost_ratio", "confidence",
     "vetoes", "reasons", "break_even",
 }  # fmt: skip
+
+POINTS = "system,model,phase,batch,new_tokens,context_tokens\n"
+"""Header of a file of step points."""

@@ -8,7 +8,6 @@ from pdexplorer import MODEL_VERSION
 from pdexplorer.evidence.accuracy import error_lines, score_file
 from pdexplorer.evidence.methodology import (
     StoredError,
-    accuracy_sentence,
     load_accuracy,
     methodology_rows,
     parameter_counts,
@@ -65,10 +64,3 @@ def test_sampled_rows_show_the_stored_error() -> None:
     assert len(rows) > 100
     assert all(row.held_out for row in rows)
     assert abs(float(np.median(errors)) - stored("serving.csv", "tpot", "agg").median) < 0.05
-
-
-def test_one_sentence_names_the_three_errors() -> None:
-    text = accuracy_sentence()
-    assert "\n" not in text
-    assert text.count("%") == 3
-    assert "not measured" not in text

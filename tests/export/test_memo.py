@@ -74,6 +74,7 @@ def test_commands_carry_the_design_the_load_and_the_limits(report):
     [
         ("sglang", "python -m sglang.launch_server", "--disaggregation-mode decode"),
         ("trtllm", "trtllm-serve", "--max_batch_size"),
+        ("local", "llama-server -m MODEL.gguf", "--parallel"),
     ],
 )
 def test_commands_are_those_of_the_engine(engine, start, split, preset):

@@ -9,6 +9,7 @@ import pytest
 
 from pdexplorer.catalog.catalog import load_catalog
 from pdexplorer.evidence.reduce_points import ReducePoint, reduce_point_s
+from pdexplorer.physics.serving import in_serving
 from pdexplorer.physics.step import step_time_s
 
 from .conftest import Make
@@ -49,6 +50,34 @@ def test_the_2023_engine_on_llama_2_70b(
     assert 1e3 * step_time_s(instance, prefill_tokens=1024) == pytest.approx(prompt_ms, rel=WITHIN)
     step = step_time_s(instance, decode_batch=1, decode_context_tokens=1088)
     assert 1e3 * step == pytest.approx(token_ms, rel=WITHIN)
+
+
+_EARLY_METAL = pytest.mark.xfail(
+    strict=True,
+    reason="its numbers are of 16-bit products, which reach more of its bandwidth than 4-bit ones",
+)
+
+
+@pytest.mark.parametrize(
+    ("accelerator", "model", "tokens_per_s"),
+    [
+        # MLC's comparison (github mlc-ai/llm-perf-bench): its own engine, then ExLlamaV2 as it measured it
+        *(("rtx4090", "llama_2_7b", 204.8), ("rtx4090", "llama_2_13b", 113.5)),
+        *(("rtx4090", "llama_2_7b", 177.5), ("rtx4090", "llama_2_13b", 105.9)),
+        # llama.cpp, Q4_0, tg128 (its discussions 15013 and 4167)
+        *(("rtx4090", "llama_2_7b", 186), ("rtx5090", "llama_2_7b", 290)),
+        *(("m5", "llama_2_7b", 31.9), ("m5_pro", "llama_2_7b", 63.9), ("m5_max", "llama_2_7b", 102.9)),
+        pytest.param("m4_max", "llama_2_7b", 83.1, marks=_EARLY_METAL),
+        pytest.param("m3_ultra", "llama_2_7b", 92.1, marks=_EARLY_METAL),
+    ],
+)
+def test_one_user_of_a_local_engine_in_4_bits(
+    make: Make, accelerator: str, model: str, tokens_per_s: float
+) -> None:
+    """None of these figures set a number."""
+    local = in_serving(make(accelerator, model, weights="int4", engine="local"))
+    step = step_time_s(local, decode_batch=1, decode_context_tokens=128)
+    assert 1 / step == pytest.approx(tokens_per_s, rel=0.1)
 
 
 @pytest.mark.parametrize("model", ["llama_2_7b", "qwen2_5_7b"])

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pdexplorer.simulator.events import AFTER_ARRIVALS, Call
 from pdexplorer.simulator.sequence import LEFT, WAITING
 from pdexplorer.simulator.usage import BLOCKED, BUSY, IDLE, InstanceUsage
+from tests.simulator.reference_step import step_s
 
 
 @dataclass(eq=False)
@@ -168,7 +169,7 @@ class StepEngine:
             for each, _ in chunks:
                 if each.sequence.prefill_start_s != each.sequence.prefill_start_s:
                     each.sequence.prefill_start_s = now_s
-            duration, share = self.duration(chunks, decoders)
+            duration, share = step_s(self.timer, chunks, decoders)
             self.step = (chunks, decoders, share)
             self.start_s = now_s
             self.usage.enter(BUSY, now_s)
@@ -251,29 +252,6 @@ class StepEngine:
             chunks.append((each, new))
             budget -= new
         return chunks
-
-    def duration(self, chunks, decoders):
-        window = self.timer.window_tokens
-        cap = float("inf") if window is None else window
-        contexts = [each.context for each in decoders]
-        full, capped = float(sum(contexts)), float(sum(min(each, cap) for each in contexts))
-        if not chunks:
-            a, b_full, b_window = self.timer.decode_coefficients(len(decoders))
-            return a + b_full * full + b_window * capped, 0.0
-        work = (
-            sum(new for _, new in chunks),
-            float(sum(sum(each.past + i for i in range(1, new + 1)) for each, new in chunks)),
-            float(sum(sum(min(each.past + i, cap) for i in range(1, new + 1)) for each, new in chunks)),
-            float(sum(each.past for each, _ in chunks)),
-            float(sum(min(each.past, cap) for each, _ in chunks)),
-            len(chunks),
-        )
-        alone = self.timer.mixed_s(*work, 0, 0.0, 0.0)
-        if not decoders:
-            return alone, 1.0
-        a, b_full, b_window = self.timer.decode_coefficients(len(decoders))
-        share = alone / (alone + a + b_full * full + b_window * capped)
-        return self.timer.mixed_s(*work, len(decoders), full, capped), share
 
     def end_of_step(self, now_s):
         chunks, decoders, _ = self.step

@@ -18,7 +18,7 @@ from pdexplorer.steady.colocated_capacity import colocated_capacity
 from pdexplorer.steady.load import load_of
 from pdexplorer.study.search.score import DisaggregatedScore, score_colocated, score_disaggregated
 from pdexplorer.study.search.space import design_space
-from pdexplorer.study.search.split_outcome import fleet_capacity
+from pdexplorer.study.search.split_outcome import fleet_capacities
 from pdexplorer.workload.generate import generate_requests
 
 _MODELS = (
@@ -135,7 +135,8 @@ def estimates(one: Case) -> tuple[Estimate, Estimate]:
                 space.prefill[0], p, space.decode[0], d, path, scenario.engine.prefill_batch_tokens,
                 scenario.decode.max_batch, scenario.network.first_token_from,
             )  # fmt: skip
-            second = Estimate(pools, fleet_capacity(split.designs, p, d))
+            carried = fleet_capacities(split.designs, np.array([p]), np.array([d]))
+            second = Estimate(pools, float(carried[0]))
     return first, second
 
 

@@ -14,12 +14,13 @@ from pdexplorer.steady.colocated_capacity import colocated_score, in_flight_boun
 from pdexplorer.steady.disaggregated import (
     decode_bounds,
     decode_needed,
-    decode_score,
+    decode_scores,
     prefill_bounds,
     prefill_capacity,
     prefill_score,
 )
 from pdexplorer.steady.load import load_of
+from pdexplorer.steady.solve import lowest
 from pdexplorer.study.search.score import DisaggregatedScore, score_colocated, score_disaggregated
 from pdexplorer.study.search.space import design_space
 
@@ -67,9 +68,11 @@ def test_a_capacity_holds_the_limits_and_a_millionth_more_does_not(seed: int) ->
     designs = split.designs
     needed = decode_needed(designs)
     _is_the_limit(
-        lambda x: decode_score(designs, x, None, needed), decode_bounds(designs), split.decode.in_flight,
+        lambda x: lowest(decode_scores(designs, x, None, needed)),
+        decode_bounds(designs),
+        split.decode.in_flight,
         split.decode_fits,
-    )  # fmt: skip
+    )
     rate = prefill_capacity(designs, split.decode)
     _is_the_limit(
         lambda x: prefill_score(designs, x, split.decode, None), prefill_bounds(designs), rate.x, rate.fits

@@ -96,3 +96,18 @@ def test_the_verdicts_own_fleets_hold_at_its_load_what_the_verdict_says(name: st
     ):
         found = at_rates(scenario, load_catalog(), fleet, np.array([outcome.throughput_per_s]))
         assert found.attainment_fraction[0] == pytest.approx(outcome.attainment_fraction, rel=1e-6)
+
+
+@pytest.mark.parametrize("preset", ["code_generation", "rag_h100"])
+def test_the_dearer_fleet_has_the_verdicts_attainment_at_the_scenarios_peak(preset: str) -> None:
+    """It is not scaled, and the peak is one of the rates: one number, worked out once."""
+    scenario = load_presets()[preset].scenario
+    answered = evaluate(scenario, with_break_even=False)
+    answer = regimes(answered)
+    assert answer is not None
+    sides = answered.colocated, answered.disaggregated
+    dearer = max(sides, key=lambda side: side.cost_usd_per_hour or 0.0)
+    name = "colocated" if dearer is answered.colocated else "disaggregated"
+    peak = scenario.workload.rate_per_s * scenario.workload.peak_to_mean_ratio
+    (row,) = [row for row in answer.rows if row.fleet == name and row.rate_per_s == peak]
+    assert row.attainment_fraction == pytest.approx(dearer.attainment_fraction, abs=1e-6)

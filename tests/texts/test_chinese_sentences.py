@@ -6,6 +6,7 @@ from pdexplorer.scenario.presets import load_presets
 from pdexplorer.scenario.settings import apply_settings
 from pdexplorer.study import words
 from pdexplorer.study.checklist import checklist
+from pdexplorer.study.compare import evaluate
 from pdexplorer.study.faults import FaultRow
 from pdexplorer.texts.chinese_sentences import in_chinese
 
@@ -18,6 +19,7 @@ LIMITS = [
     words.nothing_to_spare(0.646, 0.676, 0.012, 0.025),
     words.too_few(3.1, 8.0, 1, False),
     words.too_few(3.1, 8.0, 2, True),
+    words.budget_too_small(1, False),
     words.pool_too_few("prefill", 3.1, 8.0, 2),
     words.budget_too_small(2.5, True),
     words.budget_too_small(3, False),
@@ -65,3 +67,17 @@ def test_what_a_fault_costs_is_told_in_chinese():
 def test_what_is_not_known_stays_as_it_is():
     assert in_chinese("something nobody wrote") == "something nobody wrote"
     assert in_chinese("slo.ttft_s = \\1 {\\2}: allowed is a text") != ""
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [("decode.accelerator", "rtx4090"), ("decode.accelerator", "m3_ultra"), ("engine.profile", "vllm_2023")],
+)
+def test_whose_numbers_an_accelerator_uses_is_told_in_chinese(key, value):
+    scenario, refused = apply_settings(load_presets()["short_chat_h100"].scenario, {key: value})
+    assert not refused
+    lines = [line for line in evaluate(scenario, with_break_even=False).sources if ", none)" in line]
+    assert lines
+    for line in lines:
+        said = in_chinese(line.partition(", none): assumed, ")[2])
+        assert "直接用内核时间" in said

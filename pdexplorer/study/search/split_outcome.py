@@ -64,15 +64,11 @@ def fleet_holds(
     return np.asarray(np.broadcast_to(held & room & (busy < 0.999), n_p.shape)[0, 0, 0])
 
 
-def fleet_capacity(designs: DisaggregatedDesigns, prefill_instances: int, decode_instances: int) -> float:
-    """Most requests per second that one pair with whole instances carries in one cell; 0 where none fits."""
-    return float(fleet_capacities(designs, np.array([prefill_instances]), np.array([decode_instances]))[0])
-
-
 def fleet_capacities(
     designs: DisaggregatedDesigns, prefill_instances: Array, decode_instances: Array
 ) -> Array:
-    """The same for several fleets (fleets,) of one pair.
+    """Most requests per second that one pair with whole instances (fleets,) carries in one cell; 0 where none
+    fits.
 
     Exact in how the pools share the misses that the SLO leaves; `DisaggregatedScore` splits them evenly.
     """

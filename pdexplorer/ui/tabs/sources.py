@@ -45,7 +45,9 @@ def answer_cells(line: str, names: Mapping[str, str]) -> Mapping[str, str]:
         kind, source = "", rest
     elif kind == "github":
         source = rest
-    item = re.sub(r"\w+", lambda word: _called(word[0], names), item)
+    else:
+        source = said(source)
+    item = re.sub(r"serving over kernels|\w+", lambda word: _called(word[0], names), item)
     cells = (item, choice_text("source", kind), source)
     return dict(zip([text(f"column.{name}") for name in ("item", "kind", "source")], cells, strict=True))
 
