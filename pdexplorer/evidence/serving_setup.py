@@ -9,7 +9,13 @@ from types import MappingProxyType
 from typing import Literal
 
 from pdexplorer.catalog.catalog import Catalog
-from pdexplorer.evidence.serving_points import NODE_GPUS, WHOLE_FLEET, ServingPoint
+from pdexplorer.evidence.serving_points import (
+    CLIENT_LIMIT,
+    NODE_GPUS,
+    SWEPT_MIDDLE,
+    WHOLE_FLEET,
+    ServingPoint,
+)
 
 _DAY = re.compile(r"measured=(\d{4}-\d\d-\d\d)")
 
@@ -88,6 +94,8 @@ def slots(point: ServingPoint) -> int:
     each = max(round(point.concurrency / point.colocated.instances), 1)
     if point.own_sweep and point.engine == "trtllm" and point.model == "llama_3_1_8b":
         return max(each - 1, 1)
+    if CLIENT_LIMIT in point.notes:
+        return SWEPT_MIDDLE
     if point.engine == "sglang" and not point.own_sweep:
         return min(each, 512 if point.input_tokens == point.output_tokens else 256)
     return each
@@ -134,8 +142,10 @@ def turns_deep_gemm_on(point: ServingPoint) -> bool:
 
 def rounds(point: ServingPoint) -> int:
     """Requests a slot sends. The authors' own SGLang sweeps send one wave: their mean TTFT is a first wave's
-    at any concurrency.
+    at any concurrency. Where the client holds all of a run's requests, they are one wave.
     """
+    if CLIENT_LIMIT in point.notes:
+        return 1
     return 1 if point.own_sweep and point.engine == "sglang" else ROUNDS
 
 
@@ -216,8 +226,8 @@ def named_outlier(point: ServingPoint) -> str:
     own_sweep = point.own_sweep
     if WHOLE_FLEET in point.notes:
         return WHOLE_FLEET
-    if (point.model, point.accelerator, point.concurrency) == ("gpt_oss_120b", "h100_sxm", 512):
-        return "TTFT of minutes and the TPOT of a handful in flight: the server admitted far fewer than 512"
+    if CLIENT_LIMIT in point.notes:
+        return CLIENT_LIMIT
     if own_sweep and point.model == "qwen3_235b_a22b":
         return "TPOT of 35 to 58 ms whatever the batch and lengths: steps bound by the host, no CUDA graphs"
     if own_sweep and point.accelerator == "gb200" and point.model == "qwen3_32b":
