@@ -26,6 +26,10 @@ class Architecture(BaseModel):
     vocab_size: int = Field(gt=0, le=10_000_000)
     tie_embeddings: bool = False
     native_weight_format: str = "bf16"
+    expert_only_formats: tuple[str, ...] = Field(
+        (),
+        description="Formats whose published checkpoints hold only the routed experts so, the rest in bf16.",
+    )
     max_context_tokens: int | None = Field(None, gt=0)
 
     full_layers: int = Field(ge=0, le=10_000)

@@ -1,5 +1,6 @@
 """How weights and KV are stored, and which compute units a stored format runs on."""
 
+from pdexplorer.catalog.architecture import Architecture
 from pdexplorer.catalog.hardware import Accelerator
 from pdexplorer.infeasible import Infeasible
 
@@ -78,8 +79,9 @@ def missing_figure(accelerator_id: str, *fields: str) -> Infeasible:
     )
 
 
-def split_formats(weight_format: str, has_experts: bool) -> tuple[str, str]:
-    """Formats of (dense matrices, experts). mxfp4 checkpoints of MoE models store only their experts so."""
-    if weight_format == "mxfp4" and has_experts:
-        return "bf16", "mxfp4"
-    return weight_format, weight_format
+def split_formats(weight_format: str, architecture: Architecture) -> tuple[str, str]:
+    """Formats of (dense matrices, routed experts). mxfp4 checkpoints of MoE models store only their experts
+    so, others where the model's record says it.
+    """
+    only = weight_format == "mxfp4" or weight_format in architecture.expert_only_formats
+    return ("bf16" if only and architecture.experts else weight_format), weight_format

@@ -132,7 +132,7 @@ def compile_plan(instance: Instance) -> StepPlan:
 def _dense_terms(instance: Instance) -> dict[str, Any]:
     a, tp, e = instance.architecture, instance.parallelism.tp, instance.efficiency
     bandwidth = _bandwidth(instance)
-    fmt, _ = split_formats(instance.weight_format, a.experts > 0)
+    fmt, _ = split_formats(instance.weight_format, a)
     shape = dense_shape(a, tp)
     launch = shape.products * e.gemm.launch_s
     head = head_parameters(a) / tp
@@ -200,7 +200,7 @@ def _attention_terms(instance: Instance) -> dict[str, Any]:
 
 def _expert_terms(instance: Instance) -> dict[str, Any]:
     a, p, e = instance.architecture, instance.parallelism, instance.efficiency.experts
-    _, fmt = split_formats(instance.weight_format, a.experts > 0)
+    _, fmt = split_formats(instance.weight_format, a)
     elements = expert_parameters(a) / p.moe_tp * a.moe_layers / p.ep
     launch = e.launch_s + (e.ep_launch_s if p.ep > 1 else 0.0)
     rate = _rate(instance, fmt) * e.mfu
