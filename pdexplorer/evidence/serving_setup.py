@@ -2,6 +2,7 @@
 assumed.
 """
 
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from pdexplorer.evidence.serving_points import (
     WHOLE_FLEET,
     ServingPoint,
 )
+from pdexplorer.physics.serving import model_class
 
 _DAY = re.compile(r"measured=(\d{4}-\d\d-\d\d)")
 
@@ -68,7 +70,7 @@ class Admission:
 def chunk_tokens(point: ServingPoint) -> int:
     """Prompt tokens of one step and rank, from the same scripts (chunked-prefill-size, max_num_tokens)."""
     if point.engine == "vllm":
-        return 8192
+        return 2 * point.input_tokens if tuned(point) else 8192
     if point.engine == "sglang":
         wide = point.weight_format == "fp8_block" or (point.weight_format == "bf16" and not point.own_sweep)
         return 32768 if wide else 16384
@@ -83,6 +85,44 @@ def chunk_tokens(point: ServingPoint) -> int:
     if drafts(point):
         return (drafts(point) + 1) * held + point.input_tokens + 64
     return max(8192, point.concurrency + point.input_tokens + 64)
+
+
+_TUNED_FROM = "2026-04-04"
+"""Since then InferenceX launches Kimi-K2.5 on B200 with the flags of `tuned`."""
+
+_LAYER_LAUNCHES: Mapping[str, int] = MappingProxyType({"dense": 10, "experts": 25, "latent": 40})
+_LAUNCH_S = 50e-6
+"""Launches of a layer by class of model, assumed, and what each takes the host between compiled pieces:
+fitted as one ratio to the runs of vLLM that met it, it stayed within a twentieth of this start.
+"""
+
+
+def host_layer_s(point: ServingPoint, catalog: Catalog) -> float:
+    """What launching the kernels of a layer one by one takes the host."""
+    return _LAUNCH_S * _LAYER_LAUNCHES[model_class(catalog.models[point.model])]
+
+
+def tuned(point: ServingPoint) -> bool:
+    """Whether vLLM was launched with max-cudagraph-capture-size 2048, max-num-batched-tokens of two prompts
+    and no prefix cache: MiniMax on B200 from the first scripts with vLLM 0.19 on, Kimi there a little later.
+    """
+    if point.engine != "vllm" or point.accelerator != "b200_sxm":
+        return False
+    if point.model.startswith("minimax"):
+        return point.raw.get("backend_version", "").startswith("0.19")
+    return point.model.startswith("kimi") and measured_on(point) >= _TUNED_FROM
+
+
+def graph_tokens(point: ServingPoint) -> float:
+    """Most tokens of a step of prompts that a CUDA graph holds. vLLM captures up to twice max-num-seqs, at
+    most 512; max-num-seqs is the load in some scripts. Other engines' are not modelled.
+    """
+    if point.engine != "vllm":
+        return math.inf
+    if tuned(point) or point.model == "gpt_oss_120b":
+        return 2048.0
+    as_loaded = point.weight_format == "nvfp4" or point.model == "llama_3_1_70b"
+    return min(2.0 * point.concurrency, 512.0) if as_loaded else 512.0
 
 
 def slots(point: ServingPoint) -> int:

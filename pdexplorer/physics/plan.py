@@ -91,8 +91,10 @@ class StepPlan:
     reduce_rank: ReducePlan | None
     send_latency_s: float
     send_token_s: float
-    # engine
+    # engine: the host needs host_step_s to launch a step of prompts with more than graph_tokens
     step_overhead_s: float
+    graph_tokens: float
+    host_step_s: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +128,8 @@ def compile_plan(instance: Instance) -> StepPlan:
         **_collective_terms(instance),
         step_overhead_s=instance.engine.step_overhead_s
         + instance.architecture.layers * instance.engine.layer_overhead_s,
+        graph_tokens=instance.engine.graph_tokens,
+        host_step_s=instance.architecture.layers * instance.engine.host_layer_s,
     )
 
 
