@@ -35,6 +35,10 @@ class Architecture(BaseModel):
     full_layers: int = Field(ge=0, le=10_000)
     window_layers: int = Field(0, ge=0, le=10_000)
     window_tokens: int | None = Field(None, gt=0)
+    norm_across_heads: bool = Field(
+        False,
+        description="Queries and keys are normalised over all heads: an all-reduce of its own under TP.",
+    )
     linear_layers: int = Field(0, ge=0, le=10_000)
     linear_state_bytes: int = Field(
         0, ge=0, description="Constant state of one sequence over all linear layers."

@@ -231,18 +231,27 @@ def _collective_terms(instance: Instance) -> dict[str, Any]:
     # Attention DP gathers all ranks' tokens for the experts and scatters them back: one all-reduce's traffic.
     step_count = 0.0 if spread == 1 else 2.0 * a.layers if p.attention_dp == 1 else 1.0 * a.layers
     rank_count = 1.0 * a.layers if p.attention_dp > 1 and p.tp > 1 else 0.0
+    # A norm over all heads sums two numbers a token over the ranks of TP: nothing but latency.
+    across = 1.0 * a.layers if a.norm_across_heads and p.tp > 1 else 0.0
     return {
-        "reduce_step": reduce_plan(e, step_count, spread, token_bytes, link),
-        "reduce_rank": reduce_plan(e, rank_count, p.tp, token_bytes, link),
+        "reduce_step": reduce_plan(e, step_count, spread, token_bytes, link, 0.0 if rank_count else across),
+        "reduce_rank": reduce_plan(e, rank_count, p.tp, token_bytes, link, across),
         "send_latency_s": (p.pp - 1) * e.latency_s,
         "send_token_s": (p.pp - 1) * token_bytes / (link * e.bandwidth_fraction),
     }
 
 
 def reduce_plan(
-    e: CollectiveEfficiency, count: float, gpus: int, token_bytes: float, link_byte_per_s: float
+    e: CollectiveEfficiency,
+    count: float,
+    gpus: int,
+    token_bytes: float,
+    link_byte_per_s: float,
+    tiny: float = 0.0,
 ) -> ReducePlan | None:
-    """Coefficients of `count` all-reduces over `gpus` whose payload is token_bytes a token; None for none."""
+    """Coefficients of `count` all-reduces over `gpus` whose payload is token_bytes a token, and of `tiny` of
+    next to nothing; None for none.
+    """
     if not count:
         return None
     share = token_bytes * 2.0 * (gpus - 1) / gpus / REFERENCE_BYTES
@@ -250,7 +259,7 @@ def reduce_plan(
     direct = token_bytes * (gpus - 1.0) ** e.direct_fan_exponent / (link_byte_per_s * e.direct_fraction)
     return ReducePlan(
         count=count,
-        latency_s=e.latency_s,
+        latency_s=e.latency_s * (1.0 + tiny / count),
         token_share=share,
         bandwidth_s=REFERENCE_BYTES * fan / (link_byte_per_s * e.bandwidth_fraction),
         exponent=e.size_exponent,

@@ -173,3 +173,18 @@ def test_a_step_of_prompts_outside_cuda_graphs_waits_for_its_launches(make: Make
     load = equal_load(host.plan, 600.0, 0.0, 1.0, 8.0, 1000.0)
     timed = timer.mixed_s(600, load.pairs_full, 0.0, 0.0, 0.0, 1, 8, load.context_sum, 0.0)
     assert timed == pytest.approx(step(host, 600, 8))
+
+
+def test_a_norm_over_all_heads_costs_launches_and_under_tp_an_all_reduce(make: Make) -> None:
+    def step(tp: int, across: bool) -> float:
+        whole = make("b200_sxm", "minimax_m2_5", tp=tp, weights="nvfp4", kv="fp8")
+        architecture = whole.architecture.model_copy(update={"norm_across_heads": across})
+        return float(
+            step_time_s(replace(whole, architecture=architecture), decode_batch=4, decode_context_tokens=1000)
+        )
+
+    layers, efficiency = 62, make("b200_sxm", "minimax_m2_5", tp=4, weights="nvfp4", kv="fp8").efficiency
+    launches_s = 4 * layers * efficiency.elementwise.launch_s
+    assert step(1, True) - step(1, False) == pytest.approx(launches_s, rel=0.05)
+    more_s = launches_s + layers * efficiency.collective.latency_s
+    assert step(4, True) - step(4, False) == pytest.approx(more_s, rel=0.05)
