@@ -27,11 +27,19 @@ class Architecture(BaseModel):
     vocab_size: int = Field(gt=0, le=10_000_000)
     tie_embeddings: bool = False
     native_weight_format: str = "bf16"
+    expert_only_formats: tuple[str, ...] = Field(
+        (),
+        description="Formats whose published checkpoints hold only the routed experts so, the rest in bf16.",
+    )
     max_context_tokens: int | None = Field(None, gt=0)
 
     full_layers: int = Field(ge=0, le=10_000)
     window_layers: int = Field(0, ge=0, le=10_000)
     window_tokens: int | None = Field(None, gt=0)
+    norm_across_heads: bool = Field(
+        False,
+        description="Queries and keys are normalised over all heads: an all-reduce of its own under TP.",
+    )
     linear_layers: int = Field(0, ge=0, le=10_000)
     linear_state_bytes: int = Field(
         0, ge=0, description="Constant state of one sequence over all linear layers."

@@ -261,13 +261,15 @@ _SIMILAR_FORMATS = {
     "fp8_block": ("fp8", "bf16"),
     "int8": ("fp8", "bf16"),
     "nvfp4": ("fp8", "bf16"),
-    "int4": ("bf16",),
+    "int4": ("mxfp4", "bf16"),
     "mxfp4": ("int4", "bf16"),
     "fp16": ("bf16",),
     "mla_bf16": ("mla_fp8",),
     "mla_fp8": ("mla_bf16",),
 }
-"""Formats whose kernels reach like shares of their own ceilings, nearest first."""
+"""Formats whose kernels reach like shares of their own ceilings, nearest first. int4 and mxfp4 are widened to
+16 bits on the way in, by kernels of one kind (Marlin, Triton).
+"""
 
 
 def distance(fit: Fit, accelerator: Accelerator, engine: str, fmt: str) -> float:

@@ -1,5 +1,6 @@
 """A serving engine: what a step and a request cost besides the accelerator's work."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -11,8 +12,9 @@ class EngineProfile:
     """Host-side costs of one engine, in seconds.
 
     step_overhead_s is paid once per step, layer_overhead_s once per layer and step (kernel launches without
-    CUDA graphs), request_overhead_s once per request (HTTP, tokenising, admission). figures has them in the
-    catalogue's units with their sources.
+    CUDA graphs), request_overhead_s once per request (HTTP, tokenising, admission). A step of prompts with
+    more than graph_tokens is not in a CUDA graph: it takes the host at least host_layer_s a layer to launch.
+    figures has them in the catalogue's units with their sources.
     """
 
     id: str
@@ -23,6 +25,8 @@ class EngineProfile:
     chunked: bool
     cuda_graphs: bool
     notes: str = ""
+    graph_tokens: float = math.inf
+    host_layer_s: float = 0.0
     figures: Mapping[str, Figure] = field(default_factory=dict)
 
     @property

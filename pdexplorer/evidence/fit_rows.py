@@ -65,7 +65,7 @@ def format_of(section: Section, block: Block) -> str:
     if section is GEMM:
         return dense_format(block)
     if section is EXPERTS:
-        return split_formats(block.instance.weight_format, True)[1]
+        return split_formats(block.instance.weight_format, block.instance.architecture)[1]
     if section is LATENT_ATTENTION:
         return f"mla_{block.instance.kv_format}"
     if section in (ATTENTION, JOINED_ATTENTION):
@@ -75,7 +75,7 @@ def format_of(section: Section, block: Block) -> str:
 
 def dense_format(block: Block) -> str:
     """Format of the projections."""
-    return split_formats(block.instance.weight_format, block.instance.architecture.experts > 0)[0]
+    return split_formats(block.instance.weight_format, block.instance.architecture)[0]
 
 
 class Rows:

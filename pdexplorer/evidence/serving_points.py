@@ -30,6 +30,14 @@ WHOLE_FLEET = (
     "tp is the GPU count of a whole split fleet, not of an instance: read as trays of four GPUs each"
 )
 
+SWEPT_MIDDLE = 16
+CLIENT_LIMIT = (
+    "512 is what the client would hold, not what the server admitted: read as 16, ten requests each, at once"
+)
+"""The script of this sweep sets max-num-seqs to each of its loads, 4 to 64, and sends ten requests a slot:
+all at once where the client may hold 512. Which load a row had it does not say: the middle one is assumed.
+"""
+
 
 @dataclass(frozen=True, slots=True)
 class Pool:
@@ -158,6 +166,9 @@ def _parse(
     if cells["mode"] == "agg":
         colocated, problem = _pool(cells, "", notes)
         concurrency = _concurrency(colocated, stated)
+        if (engine, model, accelerator, concurrency) == ("vllm", "gpt_oss_120b", "h100_sxm", 512):
+            notes.append(CLIENT_LIMIT)
+            concurrency = 10 * SWEPT_MIDDLE
         if colocated is not None:
             colocated = _with_instances(colocated, concurrency, cells, notes)
     else:
@@ -180,7 +191,7 @@ def _parse(
         accelerator=accelerator,
         model=model,
         weight_format=weight_format,
-        kv_format="" if unknown else _kv_format(engine, weight_format, accelerator, model, catalog),
+        kv_format="" if unknown else _kv_format(engine, weight_format, accelerator, model, catalog, cells),
         input_tokens=_whole(cells, "isl"),
         output_tokens=_whole(cells, "osl"),
         length_ratios=(0.9, 1.1) if _OWN_SWEEPS in source else (0.8, 1.0),
@@ -220,11 +231,22 @@ def _pool(cells: Mapping[str, str], side: str, notes: list[str]) -> tuple[Pool |
         dp, ep = 1, tp
     if not dp:
         dp = max(moe_tp * ep // tp, 1)
+    if always_spreads_experts(cells) and ep == 1:
+        notes.append(f"launched with expert parallelism all the same: EP {tp}")
+        ep = tp
     if not side and dp == 1 and tp > NODE_GPUS and moe_tp == tp:
         # The row does not say how the fleet is split; such rows are scored, never fitted.
         notes.append(WHOLE_FLEET)
         return Pool(TRAY_GPUS, pp, 1, 1, tp // TRAY_GPUS, batch), ""
     return Pool(tp, pp, ep, dp, max(workers, 1), batch), ""
+
+
+def always_spreads_experts(cells: Mapping[str, str]) -> bool:
+    """Whether a run was launched by the first scripts for MiniMax on B200 (InferenceX minimaxm2.5_fp8_b200.sh
+    until it ran vLLM 0.19): enable-expert-parallel whatever EP_SIZE, KV as the model has it.
+    """
+    first = cells["backend"] == "vllm" and cells.get("backend_version", "") == "0.17.0"
+    return first and cells["system"] == "b200_sxm" and "minimax" in cells["model_path"].lower()
 
 
 def _concurrency(pool: Pool | None, stated: re.Match[str] | None) -> int:
@@ -260,10 +282,17 @@ def _weight_format(cells: Mapping[str, str], model: str, named: str | None, cata
     return resolved
 
 
-def _kv_format(engine: str, weight_format: str, accelerator: str, model: str, catalog: Catalog) -> str:
+def _kv_format(
+    engine: str,
+    weight_format: str,
+    accelerator: str,
+    model: str,
+    catalog: Catalog,
+    cells: Mapping[str, str],
+) -> str:
     """Assumed from checkpoints and public launch scripts: NVIDIA's static fp8 and nvfp4 checkpoints
     prescribe fp8 KV, TensorRT-LLM takes it with any quantised weights, SGLang for Qwen3.5 and for latent
-    attention on Blackwell. vLLM on Blackwell: where MiniMax meets the wall, fp8 fits and bf16 would not.
+    attention on Blackwell. vLLM on Blackwell: kv-cache-dtype fp8, of MiniMax since its scripts run 0.19.
     """
     if engine == "sglang" and model.startswith("qwen3_5"):
         return "fp8"
@@ -274,7 +303,8 @@ def _kv_format(engine: str, weight_format: str, accelerator: str, model: str, ca
     blackwell = catalog.accelerators[accelerator].family == "blackwell"
     if engine == "sglang" and blackwell and catalog.models[model].attention == "mla":
         return "fp8"
-    own = ("mxfp4", "fp8_block") if blackwell else ()
+    block = () if always_spreads_experts(cells) else ("fp8_block",)
+    own = ("mxfp4", *block) if blackwell else ()
     if engine == "vllm" and weight_format in ("fp8", "nvfp4", *own):
         return "fp8"
     return "bf16"

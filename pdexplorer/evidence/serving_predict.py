@@ -15,6 +15,8 @@ from pdexplorer.evidence.serving_setup import (
     chunk_tokens,
     compiles,
     decode_slots,
+    graph_tokens,
+    host_layer_s,
     rounds,
     runs_eagerly,
     slots,
@@ -150,7 +152,12 @@ def pool_instance(
     accelerator, architecture = catalog.accelerators[point.accelerator], catalog.models[point.model]
     setup = SETUPS[point.engine]
     # What a request costs besides steps is ServingNumbers.request_s here.
-    engine = replace(catalog.engines[point.engine], request_overhead_s=0.0)
+    engine = replace(
+        catalog.engines[point.engine],
+        request_overhead_s=0.0,
+        graph_tokens=graph_tokens(point),
+        host_layer_s=host_layer_s(point, catalog),
+    )
     parallelism = Parallelism(pool.tp, pool.pp, pool.ep, pool.attention_dp)
     if runs_eagerly(point):
         without = catalog.engines["vllm_2023"]
@@ -285,5 +292,5 @@ def _configuration(point: ServingPoint, catalog: Catalog) -> tuple[object, ...]:
         *(point.engine, point.accelerator, point.model, point.weight_format, point.kv_format),
         *(point.input_tokens, point.output_tokens, point.length_ratios, point.concurrency),
         *(point.colocated, point.prefill, point.decode, point.problem, young(point, catalog)),
-        *(point.own_sweep, chunk_tokens(point)),
+        *(point.own_sweep, chunk_tokens(point), graph_tokens(point)),
     )

@@ -2,6 +2,7 @@
 assumed.
 """
 
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,7 +10,14 @@ from types import MappingProxyType
 from typing import Literal
 
 from pdexplorer.catalog.catalog import Catalog
-from pdexplorer.evidence.serving_points import NODE_GPUS, WHOLE_FLEET, ServingPoint
+from pdexplorer.evidence.serving_points import (
+    CLIENT_LIMIT,
+    NODE_GPUS,
+    SWEPT_MIDDLE,
+    WHOLE_FLEET,
+    ServingPoint,
+)
+from pdexplorer.physics.serving import model_class
 
 _DAY = re.compile(r"measured=(\d{4}-\d\d-\d\d)")
 
@@ -62,7 +70,7 @@ class Admission:
 def chunk_tokens(point: ServingPoint) -> int:
     """Prompt tokens of one step and rank, from the same scripts (chunked-prefill-size, max_num_tokens)."""
     if point.engine == "vllm":
-        return 8192
+        return 2 * point.input_tokens if tuned(point) else 8192
     if point.engine == "sglang":
         wide = point.weight_format == "fp8_block" or (point.weight_format == "bf16" and not point.own_sweep)
         return 32768 if wide else 16384
@@ -79,6 +87,44 @@ def chunk_tokens(point: ServingPoint) -> int:
     return max(8192, point.concurrency + point.input_tokens + 64)
 
 
+_TUNED_FROM = "2026-04-04"
+"""Since then InferenceX launches Kimi-K2.5 on B200 with the flags of `tuned`."""
+
+_LAYER_LAUNCHES: Mapping[str, int] = MappingProxyType({"dense": 10, "experts": 25, "latent": 40})
+_LAUNCH_S = 50e-6
+"""Launches of a layer by class of model, assumed, and what each takes the host between compiled pieces:
+fitted as one ratio to the runs of vLLM that met it, it stayed within a twentieth of this start.
+"""
+
+
+def host_layer_s(point: ServingPoint, catalog: Catalog) -> float:
+    """What launching the kernels of a layer one by one takes the host."""
+    return _LAUNCH_S * _LAYER_LAUNCHES[model_class(catalog.models[point.model])]
+
+
+def tuned(point: ServingPoint) -> bool:
+    """Whether vLLM was launched with max-cudagraph-capture-size 2048, max-num-batched-tokens of two prompts
+    and no prefix cache: MiniMax on B200 from the first scripts with vLLM 0.19 on, Kimi there a little later.
+    """
+    if point.engine != "vllm" or point.accelerator != "b200_sxm":
+        return False
+    if point.model.startswith("minimax"):
+        return point.raw.get("backend_version", "").startswith("0.19")
+    return point.model.startswith("kimi") and measured_on(point) >= _TUNED_FROM
+
+
+def graph_tokens(point: ServingPoint) -> float:
+    """Most tokens of a step of prompts that a CUDA graph holds. vLLM captures up to twice max-num-seqs, at
+    most 512; max-num-seqs is the load in some scripts. Other engines' are not modelled.
+    """
+    if point.engine != "vllm":
+        return math.inf
+    if tuned(point) or point.model == "gpt_oss_120b":
+        return 2048.0
+    as_loaded = point.weight_format == "nvfp4" or point.model == "llama_3_1_70b"
+    return min(2.0 * point.concurrency, 512.0) if as_loaded else 512.0
+
+
 def slots(point: ServingPoint) -> int:
     """Requests one instance runs at once (max-running-requests, max_batch_size). The authors' sweep of
     Llama-3.1-8B ran with one fewer than the load held in flight: assumed, since its TTFT holds the length of
@@ -88,6 +134,8 @@ def slots(point: ServingPoint) -> int:
     each = max(round(point.concurrency / point.colocated.instances), 1)
     if point.own_sweep and point.engine == "trtllm" and point.model == "llama_3_1_8b":
         return max(each - 1, 1)
+    if CLIENT_LIMIT in point.notes:
+        return SWEPT_MIDDLE
     if point.engine == "sglang" and not point.own_sweep:
         return min(each, 512 if point.input_tokens == point.output_tokens else 256)
     return each
@@ -134,8 +182,10 @@ def turns_deep_gemm_on(point: ServingPoint) -> bool:
 
 def rounds(point: ServingPoint) -> int:
     """Requests a slot sends. The authors' own SGLang sweeps send one wave: their mean TTFT is a first wave's
-    at any concurrency.
+    at any concurrency. Where the client holds all of a run's requests, they are one wave.
     """
+    if CLIENT_LIMIT in point.notes:
+        return 1
     return 1 if point.own_sweep and point.engine == "sglang" else ROUNDS
 
 
@@ -216,8 +266,8 @@ def named_outlier(point: ServingPoint) -> str:
     own_sweep = point.own_sweep
     if WHOLE_FLEET in point.notes:
         return WHOLE_FLEET
-    if (point.model, point.accelerator, point.concurrency) == ("gpt_oss_120b", "h100_sxm", 512):
-        return "TTFT of minutes and the TPOT of a handful in flight: the server admitted far fewer than 512"
+    if CLIENT_LIMIT in point.notes:
+        return CLIENT_LIMIT
     if own_sweep and point.model == "qwen3_235b_a22b":
         return "TPOT of 35 to 58 ms whatever the batch and lengths: steps bound by the host, no CUDA graphs"
     if own_sweep and point.accelerator == "gb200" and point.model == "qwen3_32b":

@@ -22,6 +22,7 @@ from pdexplorer.evidence.serving_setup import (
     chunk_tokens,
     compiles,
     drafts,
+    graph_tokens,
     named_outlier,
     rounds,
     runs_eagerly,
@@ -147,7 +148,10 @@ def collect_runs(points: Sequence[ServingPoint], replays: Sequence[Served], cata
     of_run = []
     for place, point in enumerate(own):
         pool = point.colocated
-        key = (point.engine, point.accelerator, point.model, point.weight_format, point.kv_format, pool)
+        key = (
+            *(point.engine, point.accelerator, point.model, point.weight_format, point.kv_format, pool),
+            graph_tokens(point),
+        )
         if key not in plans:
             assert pool is not None
             instance = pool_instance(point, pool, catalog, ServingRatios())

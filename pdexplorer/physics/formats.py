@@ -1,5 +1,6 @@
 """How weights and KV are stored, and which compute units a stored format runs on."""
 
+from pdexplorer.catalog.architecture import Architecture
 from pdexplorer.catalog.hardware import Accelerator
 from pdexplorer.infeasible import Infeasible
 
@@ -83,11 +84,13 @@ def missing_figure(accelerator_id: str, *fields: str) -> Infeasible:
     )
 
 
-def split_formats(weight_format: str, has_experts: bool) -> tuple[str, str]:
-    """Formats of (dense matrices, experts). mxfp4 checkpoints of MoE models store only their experts so, and
-    the rest in bf16 (gpt-oss) or, fp8_mxfp4, in block-scaled fp8 (DeepSeek-V4).
+def split_formats(weight_format: str, architecture: Architecture) -> tuple[str, str]:
+    """Formats of (dense matrices, routed experts). mxfp4 checkpoints of MoE models store only their experts
+    so, and the rest in bf16 (gpt-oss) or, fp8_mxfp4, in block-scaled fp8 (DeepSeek-V4); others where the
+    model's record says it.
     """
-    if has_experts and weight_format in _SPLIT:
+    if architecture.experts and weight_format in _SPLIT:
         return _SPLIT[weight_format]
     dense = "fp8_block" if weight_format == "fp8_mxfp4" else weight_format
-    return dense, dense
+    only = bool(architecture.experts) and weight_format in architecture.expert_only_formats
+    return ("bf16" if only else dense), dense

@@ -100,7 +100,7 @@ def build_instance(
     problem = _parallelism_problem(architecture, parallelism)
     if problem is not None:
         return problem
-    dense_format, expert_format = split_formats(weight_format, architecture.experts > 0)
+    dense_format, expert_format = split_formats(weight_format, architecture)
     missing = [
         compute_figure(accelerator, fmt)
         for fmt in ("bf16", dense_format, expert_format)

@@ -75,6 +75,14 @@ def collectives_s(plan: StepPlan, tokens: Number, rank_tokens: Number) -> Number
     return time
 
 
+def host_lag_s(plan: StepPlan, prefill_tokens: Number, tokens: Number, kernels_s: Number) -> Number:
+    """What a step takes longer than its kernels because the host launches them one by one: nothing in a CUDA
+    graph, which steps of decodes alone are in, or where the kernels last longer than their launches.
+    """
+    lag = (prefill_tokens > 0) * (tokens > plan.graph_tokens) * (plan.host_step_s - kernels_s)
+    return lag * (lag > 0)
+
+
 def reduce_s(reduce: ReducePlan, tokens: Number) -> Number:
     """All-reduces of `tokens` hidden states."""
     time = (tokens * reduce.token_share) ** reduce.exponent * reduce.bandwidth_s

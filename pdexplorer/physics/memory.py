@@ -92,7 +92,7 @@ def kv_moved_bytes(architecture: Architecture, kv_format: str, tokens: Any, deco
 def weight_bytes(architecture: Architecture, weight_format: str, parallelism: Parallelism) -> float:
     """Weight bytes on one GPU. Embedding and LM head stay 16-bit, as quantised checkpoints keep them."""
     a, p = architecture, parallelism
-    dense_format, expert_format = split_formats(weight_format, a.experts > 0)
+    dense_format, expert_format = split_formats(weight_format, a)
     dense = dense_shape(a, p.tp).elements * bytes_per_weight(dense_format)
     tables = head_parameters(a) * (1 if a.tie_embeddings else 2) * 2.0 / p.tp
     experts = (

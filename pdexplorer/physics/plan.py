@@ -91,8 +91,10 @@ class StepPlan:
     reduce_rank: ReducePlan | None
     send_latency_s: float
     send_token_s: float
-    # engine
+    # engine: the host needs host_step_s to launch a step of prompts with more than graph_tokens
     step_overhead_s: float
+    graph_tokens: float
+    host_step_s: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,13 +128,15 @@ def compile_plan(instance: Instance) -> StepPlan:
         **_collective_terms(instance),
         step_overhead_s=instance.engine.step_overhead_s
         + instance.architecture.layers * instance.engine.layer_overhead_s,
+        graph_tokens=instance.engine.graph_tokens,
+        host_step_s=instance.architecture.layers * instance.engine.host_layer_s,
     )
 
 
 def _dense_terms(instance: Instance) -> dict[str, Any]:
     a, tp, e = instance.architecture, instance.parallelism.tp, instance.efficiency
     bandwidth = _bandwidth(instance)
-    fmt, _ = split_formats(instance.weight_format, a.experts > 0)
+    fmt, _ = split_formats(instance.weight_format, a)
     shape = dense_shape(a, tp)
     launch = shape.products * e.gemm.launch_s
     head = head_parameters(a) / tp
@@ -205,7 +209,7 @@ def _attention_terms(instance: Instance) -> dict[str, Any]:
 
 def _expert_terms(instance: Instance) -> dict[str, Any]:
     a, p, e = instance.architecture, instance.parallelism, instance.efficiency.experts
-    _, fmt = split_formats(instance.weight_format, a.experts > 0)
+    _, fmt = split_formats(instance.weight_format, a)
     elements = expert_parameters(a) / p.moe_tp * a.moe_layers / p.ep
     launch = e.launch_s + (e.ep_launch_s if p.ep > 1 else 0.0)
     rate = _rate(instance, fmt) * e.mfu
@@ -232,18 +236,27 @@ def _collective_terms(instance: Instance) -> dict[str, Any]:
     # Attention DP gathers all ranks' tokens for the experts and scatters them back: one all-reduce's traffic.
     step_count = 0.0 if spread == 1 else 2.0 * a.layers if p.attention_dp == 1 else 1.0 * a.layers
     rank_count = 1.0 * a.layers if p.attention_dp > 1 and p.tp > 1 else 0.0
+    # A norm over all heads sums two numbers a token over the ranks of TP: nothing but latency.
+    across = 1.0 * a.layers if a.norm_across_heads and p.tp > 1 else 0.0
     return {
-        "reduce_step": reduce_plan(e, step_count, spread, token_bytes, link),
-        "reduce_rank": reduce_plan(e, rank_count, p.tp, token_bytes, link),
+        "reduce_step": reduce_plan(e, step_count, spread, token_bytes, link, 0.0 if rank_count else across),
+        "reduce_rank": reduce_plan(e, rank_count, p.tp, token_bytes, link, across),
         "send_latency_s": (p.pp - 1) * e.latency_s,
         "send_token_s": (p.pp - 1) * token_bytes * a.residual_streams / (link * e.bandwidth_fraction),
     }
 
 
 def reduce_plan(
-    e: CollectiveEfficiency, count: float, gpus: int, token_bytes: float, link_byte_per_s: float
+    e: CollectiveEfficiency,
+    count: float,
+    gpus: int,
+    token_bytes: float,
+    link_byte_per_s: float,
+    tiny: float = 0.0,
 ) -> ReducePlan | None:
-    """Coefficients of `count` all-reduces over `gpus` whose payload is token_bytes a token; None for none."""
+    """Coefficients of `count` all-reduces over `gpus` whose payload is token_bytes a token, and of `tiny` of
+    next to nothing; None for none.
+    """
     if not count:
         return None
     share = token_bytes * 2.0 * (gpus - 1) / gpus / REFERENCE_BYTES
@@ -251,7 +264,7 @@ def reduce_plan(
     direct = token_bytes * (gpus - 1.0) ** e.direct_fan_exponent / (link_byte_per_s * e.direct_fraction)
     return ReducePlan(
         count=count,
-        latency_s=e.latency_s,
+        latency_s=e.latency_s * (1.0 + tiny / count),
         token_share=share,
         bandwidth_s=REFERENCE_BYTES * fan / (link_byte_per_s * e.bandwidth_fraction),
         exponent=e.size_exponent,

@@ -84,13 +84,20 @@ def dense_shape(architecture: Architecture, tp: int) -> DenseShape:
     return DenseShape(elements, kernels, activations)
 
 
+NORM_ACROSS_KERNELS = 4.0
+"""Of a norm over all heads, assumed: squares of queries and of keys summed, both scaled. vLLM fused them and
+their all-reduce only after 0.19 (fuse_minimax_qk_norm).
+"""
+
+
 def element_kernels(a: Architecture) -> float:
     """Kernels between the products of one step: two norms a layer, the activation of each dense MLP.
 
     Several residual streams are spread and gathered around every norm (vLLM issue 52911: unfused).
     """
     around = 3.0 if a.residual_streams > 1 else 1.0
-    return 2.0 * around * a.layers + dense_mlp_layers(a) + 1.0  # the embedding is the last one
+    across = NORM_ACROSS_KERNELS * a.layers * a.norm_across_heads
+    return 2.0 * around * a.layers + across + dense_mlp_layers(a) + 1.0  # the embedding is the last one
 
 
 def element_bytes(a: Architecture, tp: int) -> float:
@@ -99,7 +106,9 @@ def element_bytes(a: Architecture, tp: int) -> float:
     """
     norms = 2.0 * (2.0 + 2.0 * a.residual_streams) * a.hidden_size * ACTIVATION_BYTES * a.layers
     gates = 3.0 * a.intermediate_size / tp * ACTIVATION_BYTES * dense_mlp_layers(a)
-    return norms + gates
+    # Queries and keys are read twice and written once.
+    heads = (a.heads + a.kv_heads) * a.head_dim * a.norm_across_heads
+    return norms + gates + 3.0 * heads / tp * ACTIVATION_BYTES * a.layers
 
 
 def attention_flop(

@@ -15,6 +15,7 @@ from pdexplorer.physics.kernels import (
     elementwise_s,
     expert_s,
     head_s,
+    host_lag_s,
     products_s,
     slowest_rank_share,
 )
@@ -97,8 +98,9 @@ def load_parts(plan: StepPlan, load: StepLoad, overhead: bool = True) -> tuple[A
         alone = _microbatch_parts(plan, _prefill_only(load), plan.pp)
         bubble = (plan.pp - 1) / plan.pp
         parts = tuple(part + bubble * again for part, again in zip(parts, alone, strict=True))
-    busy = load.prefill_tokens + load.decode_batch > 0
-    return (*parts, busy * (plan.step_overhead_s if overhead else 0.0))
+    tokens = load.prefill_tokens + load.decode_batch
+    rest = (tokens > 0) * (plan.step_overhead_s if overhead else 0.0)
+    return (*parts, rest + host_lag_s(plan, load.prefill_tokens, tokens, sum(parts)))
 
 
 def _prefill_only(load: StepLoad) -> StepLoad:

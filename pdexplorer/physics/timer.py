@@ -97,7 +97,9 @@ class StepTimer:
                 *(rank_batch, *self._rank_contexts(batch, context_sum, window_sum)),
             )
             prefill_s, decode_s = attention_s(plan, load)
-            return float(base_s + self.passes * prefill_s + decode_s)
+            return self._launched_s(
+                float(base_s + self.passes * prefill_s + decode_s), prefill_tokens + batch
+            )
         compute = share * (
             prefill_tokens * plan.prefill_token_s
             + pairs_full * plan.prefill_pair_full_s
@@ -106,13 +108,21 @@ class StepTimer:
         memory = share * (
             kv_read_full * plan.prefill_read_full_s + kv_read_window * plan.prefill_read_window_s
         )
-        return (
+        return self._launched_s(
             base_s
             + fixed_s
             + self.passes * (plan.prefill_launch_s + sqrt(compute * compute + memory * memory))
             + context_sum * full_s
-            + window_sum * window_s
+            + window_sum * window_s,
+            prefill_tokens + batch,
         )
+
+    def _launched_s(self, step_s: float, tokens: int) -> float:
+        """A step of prompts, not shorter than the host takes to launch it where no graph holds it."""
+        plan = self.plan
+        if tokens <= plan.graph_tokens:
+            return step_s
+        return max(step_s, plan.host_step_s + plan.step_overhead_s)
 
     def _batch(self, batch: int) -> tuple[float, float, float, float]:
         """(requests of the fullest rank in a microbatch, their attention without context, seconds per Σ

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from pdexplorer.catalog.catalog import load_catalog
 from pdexplorer.catalog.hf_config import kv_format_of, weight_format_of
 from pdexplorer.physics.formats import split_formats
 from tests.shared_data import shared_path
@@ -44,9 +45,10 @@ def test_weight_formats(quantization: dict[str, Any] | None, expected: str) -> N
 def test_experts_in_fp4_beside_other_weights() -> None:
     blocks = {"quant_method": "fp8", "weight_block_size": [128, 128]}
     assert weight_format_of({"expert_dtype": "fp4", "quantization_config": blocks}) == "fp8_mxfp4"
-    assert split_formats("fp8_mxfp4", True) == ("fp8_block", "mxfp4")
-    assert split_formats("fp8_mxfp4", False) == ("fp8_block", "fp8_block")
-    assert split_formats("mxfp4", True) == ("bf16", "mxfp4")
+    models = load_catalog().models
+    assert split_formats("fp8_mxfp4", models["deepseek_v4_flash"]) == ("fp8_block", "mxfp4")
+    assert split_formats("fp8_mxfp4", models["llama_3_1_8b"]) == ("fp8_block", "fp8_block")
+    assert split_formats("mxfp4", models["gpt_oss_120b"]) == ("bf16", "mxfp4")
 
 
 def test_unknown_methods_are_named() -> None:

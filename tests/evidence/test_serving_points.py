@@ -6,7 +6,7 @@ import pytest
 
 from pdexplorer.evidence.serving_points import ServingPoint, parse_serving, read_serving
 from pdexplorer.evidence.serving_predict import predict_serving
-from pdexplorer.evidence.serving_setup import named_outlier
+from pdexplorer.evidence.serving_setup import named_outlier, rounds, slots
 
 REFERENCE = Path(__file__).parents[1] / "reference" / "serving.csv"
 
@@ -109,3 +109,24 @@ def test_reading_does_not_depend_on_measured_times() -> None:
         fast.concurrency,
         fast.problem,
     )
+
+
+def test_a_clients_limit_is_not_what_the_server_admits() -> None:
+    row = point(
+        silicon_data_source="x; silicon_concurrency=512",
+        backend="vllm",
+        model_path="openai/gpt-oss-120b",
+        system="h100_sxm",
+    )
+    assert (row.concurrency, slots(row), rounds(row)) == (160, 16, 1)
+    assert named_outlier(row)
+    assert not named_outlier(point(model_path="openai/gpt-oss-120b", backend="vllm", system="h100_sxm"))
+
+
+def test_the_first_minimax_scripts_spread_experts_whatever_they_were_told() -> None:
+    cells = {"backend": "vllm", "model_path": "MiniMaxAI/MiniMax-M2.5", "tp_size": "4", "moe_tp_size": "4"}
+    first, later = point(**cells, backend_version="0.17.0"), point(**cells, backend_version="0.19.0")
+    assert first.colocated is not None
+    assert later.colocated is not None
+    assert (first.colocated.ep, first.kv_format) == (4, "bf16")
+    assert (later.colocated.ep, later.kv_format) == (1, "fp8")

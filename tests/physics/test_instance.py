@@ -3,6 +3,7 @@
 import pytest
 
 from pdexplorer.catalog.catalog import load_catalog
+from pdexplorer.catalog.efficiency import efficiency_for
 from pdexplorer.infeasible import Infeasible
 from pdexplorer.physics.instance import Instance
 from pdexplorer.physics.resolve import resolve_instance
@@ -77,3 +78,14 @@ def test_a_power_cap_slows_prompts_and_hardly_tokens() -> None:
     token = [step_time_s(one, decode_batch=16, decode_context_tokens=2000) for one in (free, capped)]
     assert 1.3 < prompt[1] / prompt[0] < 1 / 0.6
     assert 1.0 <= token[1] / token[0] < 1.02
+
+
+def test_experts_in_int4_take_the_nearest_kernels_that_widen_too() -> None:
+    accelerator = load_catalog().accelerators["b200_sxm"]
+    taken = {
+        fmt: efficiency_for(
+            accelerator, "vllm", dense_format="bf16", expert_format=fmt, kv_format="bf16", attention="gqa"
+        ).experts
+        for fmt in ("bf16", "int4", "mxfp4")
+    }
+    assert taken["int4"].mfu == taken["mxfp4"].mfu != taken["bf16"].mfu

@@ -116,3 +116,12 @@ def test_capacity_follows_memory(make: Make) -> None:
     assert not isinstance(large, Infeasible)
     assert 400_000 < small < 480_000  # 90% of 85.5 GB less 16 GB of weights and a reserve, at 131 kB
     assert large - small == pytest.approx(0.9 * (143_771 - 81_559) * 2**20 / 131_072)
+
+
+def test_checkpoints_that_quantise_experts_only_keep_the_rest_in_16_bits() -> None:
+    minimax = load_catalog().models["minimax_m2_5"]
+    # nvidia/MiniMax-M2.5-NVFP4: 112.3 GB of packed fours, 14.0 GB of scales, 4.01e9 numbers not quantised.
+    served = (112.34 + 14.04 + 2 * 4.01) * GB
+    assert weight_bytes(minimax, "nvfp4", Parallelism(1)) == pytest.approx(served, rel=0.01)
+    everything = minimax.model_copy(update={"expert_only_formats": ()})
+    assert weight_bytes(everything, "nvfp4", Parallelism(1)) < weight_bytes(minimax, "nvfp4", Parallelism(1))

@@ -11,7 +11,8 @@ from pdexplorer.physics.instance import Instance
 from pdexplorer.physics.kernels import expert_s
 from pdexplorer.physics.plan import compile_plan
 from pdexplorer.physics.shapes import attention_flop
-from pdexplorer.physics.step import PARTS, step_parts_s, step_time_s
+from pdexplorer.physics.step import PARTS, equal_load, step_parts_s, step_time_s
+from pdexplorer.physics.timer import compile_timer
 
 from .conftest import Make
 
@@ -147,3 +148,44 @@ def test_latent_layers_pay_the_launches_of_their_products(make: Make) -> None:
         added = instance.architecture.layers * 1e-5
         assert slower.prefill_launch_s - instance.plan.prefill_launch_s == pytest.approx(prefill * added)
         assert slower.decode_launch_s - instance.plan.decode_launch_s == pytest.approx(decode * added)
+
+
+def test_a_step_of_prompts_outside_cuda_graphs_waits_for_its_launches(make: Make) -> None:
+    whole = make("h100_sxm", "llama_3_1_8b")
+    engine = replace(whole.engine, graph_tokens=512.0, host_layer_s=1e-3)
+    host = replace(whole, engine=engine)
+    launches_s = whole.architecture.layers * 1e-3
+
+    def step(instance: Instance, prefill: int, decode: int) -> float:
+        return float(
+            step_time_s(
+                instance,
+                prefill_tokens=prefill,
+                decode_batch=decode,
+                decode_context_tokens=1000 * (decode > 0),
+            )
+        )
+
+    assert step(host, 600, 8) == pytest.approx(launches_s + engine.step_overhead_s)
+    assert step(host, 500, 8) == step(whole, 500, 8) < launches_s
+    assert step(host, 0, 600) == step(whole, 0, 600)
+    assert step(host, 8192, 8) == step(whole, 8192, 8) > launches_s
+    timer = compile_timer(host)
+    load = equal_load(host.plan, 600.0, 0.0, 1.0, 8.0, 1000.0)
+    timed = timer.mixed_s(600, load.pairs_full, 0.0, 0.0, 0.0, 1, 8, load.context_sum, 0.0)
+    assert timed == pytest.approx(step(host, 600, 8))
+
+
+def test_a_norm_over_all_heads_costs_launches_and_under_tp_an_all_reduce(make: Make) -> None:
+    def step(tp: int, across: bool) -> float:
+        whole = make("b200_sxm", "minimax_m2_5", tp=tp, weights="nvfp4", kv="fp8")
+        architecture = whole.architecture.model_copy(update={"norm_across_heads": across})
+        return float(
+            step_time_s(replace(whole, architecture=architecture), decode_batch=4, decode_context_tokens=1000)
+        )
+
+    layers, efficiency = 62, make("b200_sxm", "minimax_m2_5", tp=4, weights="nvfp4", kv="fp8").efficiency
+    launches_s = 4 * layers * efficiency.elementwise.launch_s
+    assert step(1, True) - step(1, False) == pytest.approx(launches_s, rel=0.05)
+    more_s = launches_s + layers * efficiency.collective.latency_s
+    assert step(4, True) - step(4, False) == pytest.approx(more_s, rel=0.05)
