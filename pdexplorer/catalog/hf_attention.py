@@ -52,6 +52,8 @@ def attention_fields(config: Config, layers: int) -> dict[str, Any]:
         "window_layers": kinds.count("window"),
         "linear_layers": kinds.count("linear"),
         "output_gate": bool(config.get("attn_output_gate") or config["model_type"] == "qwen3_next"),
+        # MiniMax-M2: one norm over all heads of a layer, not one a head.
+        "norm_across_heads": bool(config.get("use_qk_norm") and config.get("qk_norm_type") == "per_layer"),
     }
     if fields["window_layers"]:
         fields["window_tokens"] = needed(config, "sliding_window", "attention_chunk_size")

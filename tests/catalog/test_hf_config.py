@@ -163,6 +163,11 @@ def test_null_or_missing_kv_heads_means_all_heads() -> None:
     assert read_hf_config({**TINY, "num_key_value_heads": 2}).kv_heads == 2
 
 
+def test_a_norm_over_all_heads_is_told_from_one_a_head() -> None:
+    assert not read_hf_config({**TINY, "use_qk_norm": True}).norm_across_heads
+    assert read_hf_config({**TINY, "use_qk_norm": True, "qk_norm_type": "per_layer"}).norm_across_heads
+
+
 def test_missing_keys_take_their_class_defaults() -> None:
     gemma = read_hf_config({"model_type": "gemma3", "text_config": {"model_type": "gemma3_text"}})
     assert (gemma.layers, gemma.heads, gemma.kv_heads, gemma.head_dim) == (26, 8, 4, 256)
