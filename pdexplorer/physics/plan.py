@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from pdexplorer.catalog.efficiency import CollectiveEfficiency, normalises_queries
@@ -111,6 +111,16 @@ class ReducePlan:
 REFERENCE_BYTES = 64e6
 """Collectives' bandwidth is quoted at this many bytes moved through one GPU."""
 
+NODE_GPUS = 8
+"""A server's GPUs reach each other whatever their link; more than these and their link's domain need a
+network."""
+NETWORK_LATENCY_S = 54e-6
+"""Fixed time of a collective over several nodes: NCCL's own inside a node, 20 us, as kernels that read peers
+directly end there, and a hop of 17 us to the other nodes and one back (vidur network/h100_dgx, all_reduce and
+send_recv between nodes, the latter as in catalog/network.json)."""
+NETWORK_BYTE_PER_S = 35e9
+"""What one 400G NIC, one for each GPU, carries of its 50 (same source)."""
+
 SMALL_ROWS = 16
 """Up to this many rows some engines multiply with a kernel of their own."""
 
@@ -165,7 +175,7 @@ def _attention_terms(instance: Instance) -> dict[str, Any]:
     index_flop = 2.0 * a.index_heads * a.index_dim * indexed_layers(a)
     index_bytes = float(a.index_dim * indexed_layers(a))
     prefill_rate = _rate(instance, "bf16") * e.prefill_mfu
-    decode_rate = _rate(instance, "bf16") * e.decode_mfu
+    decode_rate = _rate(instance, _decode_format(instance)) * e.decode_mfu
     decode_bandwidth = _bandwidth(instance) * e.decode_mbu
     token_bytes = kv_bytes_per_layer_token(a, instance.kv_format, tp)
     kv_heads = 1.0 if a.attention == "mla" else max(a.kv_heads / tp, 1.0)
@@ -198,6 +208,14 @@ def _attention_terms(instance: Instance) -> dict[str, Any]:
     }
 
 
+def _decode_format(instance: Instance) -> str:
+    """Format that decode attention multiplies in: Blackwell's kernels of latent attention take 8-bit queries
+    where the cache has 8 bits (TensorRT-LLM's and FlashInfer's trtllm-gen), others widen it to 16.
+    """
+    latent = instance.architecture.attention == "mla" and instance.accelerator.family == "blackwell"
+    return "fp8" if latent and instance.kv_format == "fp8" else "bf16"
+
+
 def _expert_terms(instance: Instance) -> dict[str, Any]:
     a, p, e = instance.architecture, instance.parallelism, instance.efficiency.experts
     _, fmt = split_formats(instance.weight_format, a.experts > 0)
@@ -227,12 +245,47 @@ def _collective_terms(instance: Instance) -> dict[str, Any]:
     # Attention DP gathers all ranks' tokens for the experts and scatters them back: one all-reduce's traffic.
     step_count = 0.0 if spread == 1 else 2.0 * a.layers if p.attention_dp == 1 else 1.0 * a.layers
     rank_count = 1.0 * a.layers if p.attention_dp > 1 and p.tp > 1 else 0.0
+    step = reduce_plan(e, step_count, spread, token_bytes, link)
+    if step is not None and p.attention_dp > 1 and p.ep > a.experts_per_token > 0:
+        step = _exchange_plan(instance, step, link)
+    domain = max(accelerator.scale_up_gpus, NODE_GPUS)
+    if step is not None and spread > domain:
+        step = _over_network(step, domain / spread, link)
     return {
-        "reduce_step": reduce_plan(e, step_count, spread, token_bytes, link),
+        "reduce_step": step,
         "reduce_rank": reduce_plan(e, rank_count, p.tp, token_bytes, link),
         "send_latency_s": (p.pp - 1) * e.latency_s,
         "send_token_s": (p.pp - 1) * token_bytes / (link * e.bandwidth_fraction),
     }
+
+
+def _exchange_plan(instance: Instance, reduce: ReducePlan, link_byte_per_s: float) -> ReducePlan:
+    """All-to-all instead of gathering every token everywhere: where there are more expert-parallel GPUs than
+    experts to a token, engines send each token only to the GPUs of its experts (TensorRT-LLM's
+    select_alltoall_method_type; DeepEP in SGLang and vLLM), in 8 bits there and in 16 back.
+    """
+    a, p, e = instance.architecture, instance.parallelism, instance.efficiency.collective
+    others = (p.ep - 1.0) * (1.0 - (1.0 - 1.0 / p.ep) ** a.experts_per_token)
+    sent = a.hidden_size * (1.0 + ACTIVATION_BYTES) * others / p.attention_dp
+    return replace(
+        reduce,
+        token_share=sent / REFERENCE_BYTES,
+        bandwidth_s=REFERENCE_BYTES / (link_byte_per_s * e.bandwidth_fraction),
+        direct_tokens=0.0,
+    )
+
+
+def _over_network(reduce: ReducePlan, own_share: float, link_byte_per_s: float) -> ReducePlan:
+    """The same where only own_share of its GPUs share a scale-up domain: what goes to the others waits for
+    the NICs, all of a node's at once.
+    """
+    slower = max((1.0 - own_share) * link_byte_per_s / NETWORK_BYTE_PER_S, 1.0)
+    return replace(
+        reduce,
+        latency_s=max(reduce.latency_s, NETWORK_LATENCY_S),
+        bandwidth_s=reduce.bandwidth_s * slower,
+        direct_tokens=0.0,
+    )
 
 
 def reduce_plan(
