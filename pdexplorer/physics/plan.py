@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
-from pdexplorer.catalog.efficiency import CollectiveEfficiency, normalises_queries
+from pdexplorer.catalog.efficiency import normalises_queries
 from pdexplorer.infeasible import Infeasible
+from pdexplorer.physics.collectives import ReducePlan, collective_terms
 from pdexplorer.physics.formats import (
     bytes_per_weight,
     compute_flop_per_s,
@@ -95,32 +96,6 @@ class StepPlan:
     step_overhead_s: float
 
 
-@dataclass(frozen=True, slots=True)
-class ReducePlan:
-    """All-reduces of hidden states: count × (latency + (token_share × tokens)**exponent × bandwidth)."""
-
-    count: float
-    latency_s: float
-    token_share: float
-    bandwidth_s: float
-    exponent: float
-    direct_tokens: float
-    direct_token_s: float
-
-
-REFERENCE_BYTES = 64e6
-"""Collectives' bandwidth is quoted at this many bytes moved through one GPU."""
-
-NODE_GPUS = 8
-"""A server's GPUs reach each other whatever their link; more than these and their link's domain need a
-network."""
-NETWORK_LATENCY_S = 54e-6
-"""Fixed time of a collective over several nodes: NCCL's own inside a node, 20 us, as kernels that read peers
-directly end there, and a hop of 17 us to the other nodes and one back (vidur network/h100_dgx, all_reduce and
-send_recv between nodes, the latter as in catalog/network.json)."""
-NETWORK_BYTE_PER_S = 35e9
-"""What one 400G NIC, one for each GPU, carries of its 50 (same source)."""
-
 SMALL_ROWS = 16
 """Up to this many rows some engines multiply with a kernel of their own."""
 
@@ -133,7 +108,7 @@ def compile_plan(instance: Instance) -> StepPlan:
         **_dense_terms(instance),
         **_attention_terms(instance),
         **_expert_terms(instance),
-        **_collective_terms(instance),
+        **collective_terms(instance),
         step_overhead_s=instance.engine.step_overhead_s
         + instance.architecture.layers * instance.engine.layer_overhead_s,
     )
@@ -234,78 +209,6 @@ def _expert_terms(instance: Instance) -> dict[str, Any]:
         "expert_weights_s": elements * bytes_per_weight(fmt) / (_bandwidth(instance) * e.mbu),
         "expert_sharpness": e.sharpness,
     }
-
-
-def _collective_terms(instance: Instance) -> dict[str, Any]:
-    a, p, e = instance.architecture, instance.parallelism, instance.efficiency.collective
-    accelerator = instance.accelerator
-    link = accelerator.scale_up_byte_per_s or accelerator.pcie_byte_per_s or 1.0
-    token_bytes = a.hidden_size * ACTIVATION_BYTES
-    spread = p.tp * p.attention_dp
-    # Attention DP gathers all ranks' tokens for the experts and scatters them back: one all-reduce's traffic.
-    step_count = 0.0 if spread == 1 else 2.0 * a.layers if p.attention_dp == 1 else 1.0 * a.layers
-    rank_count = 1.0 * a.layers if p.attention_dp > 1 and p.tp > 1 else 0.0
-    step = reduce_plan(e, step_count, spread, token_bytes, link)
-    if step is not None and p.attention_dp > 1 and p.ep > a.experts_per_token > 0:
-        step = _exchange_plan(instance, step, link)
-    domain = max(accelerator.scale_up_gpus, NODE_GPUS)
-    if step is not None and spread > domain:
-        step = _over_network(step, domain / spread, link)
-    return {
-        "reduce_step": step,
-        "reduce_rank": reduce_plan(e, rank_count, p.tp, token_bytes, link),
-        "send_latency_s": (p.pp - 1) * e.latency_s,
-        "send_token_s": (p.pp - 1) * token_bytes / (link * e.bandwidth_fraction),
-    }
-
-
-def _exchange_plan(instance: Instance, reduce: ReducePlan, link_byte_per_s: float) -> ReducePlan:
-    """All-to-all instead of gathering every token everywhere: where there are more expert-parallel GPUs than
-    experts to a token, engines send each token only to the GPUs of its experts (TensorRT-LLM's
-    select_alltoall_method_type; DeepEP in SGLang and vLLM), in 8 bits there and in 16 back.
-    """
-    a, p, e = instance.architecture, instance.parallelism, instance.efficiency.collective
-    others = (p.ep - 1.0) * (1.0 - (1.0 - 1.0 / p.ep) ** a.experts_per_token)
-    sent = a.hidden_size * (1.0 + ACTIVATION_BYTES) * others / p.attention_dp
-    return replace(
-        reduce,
-        token_share=sent / REFERENCE_BYTES,
-        bandwidth_s=REFERENCE_BYTES / (link_byte_per_s * e.bandwidth_fraction),
-        direct_tokens=0.0,
-    )
-
-
-def _over_network(reduce: ReducePlan, own_share: float, link_byte_per_s: float) -> ReducePlan:
-    """The same where only own_share of its GPUs share a scale-up domain: what goes to the others waits for
-    the NICs, all of a node's at once.
-    """
-    slower = max((1.0 - own_share) * link_byte_per_s / NETWORK_BYTE_PER_S, 1.0)
-    return replace(
-        reduce,
-        latency_s=max(reduce.latency_s, NETWORK_LATENCY_S),
-        bandwidth_s=reduce.bandwidth_s * slower,
-        direct_tokens=0.0,
-    )
-
-
-def reduce_plan(
-    e: CollectiveEfficiency, count: float, gpus: int, token_bytes: float, link_byte_per_s: float
-) -> ReducePlan | None:
-    """Coefficients of `count` all-reduces over `gpus` whose payload is token_bytes a token; None for none."""
-    if not count:
-        return None
-    share = token_bytes * 2.0 * (gpus - 1) / gpus / REFERENCE_BYTES
-    fan = (gpus / 2.0) ** e.ring_fan_exponent
-    direct = token_bytes * (gpus - 1.0) ** e.direct_fan_exponent / (link_byte_per_s * e.direct_fraction)
-    return ReducePlan(
-        count=count,
-        latency_s=e.latency_s,
-        token_share=share,
-        bandwidth_s=REFERENCE_BYTES * fan / (link_byte_per_s * e.bandwidth_fraction),
-        exponent=e.size_exponent,
-        direct_tokens=e.direct_bytes / token_bytes,
-        direct_token_s=direct,
-    )
 
 
 def _bandwidth(instance: Instance) -> float:
