@@ -42,6 +42,9 @@ TIGHT_MEMORY_FRACTION = 0.97
 ROUNDS = 10
 """Requests a slot sends: num-prompts is ten times max-concurrency in the same scripts."""
 
+B200_RECIPES_REWRITTEN = "2026-03-01"
+"""Split recipes of B200 in fp8 (b200-fp8/8k1k-stp.yaml of February, 8k1k.yaml since) in NVIDIA/srt-slurm."""
+
 WARMED_UP_FROM = "2025-12-01"
 """Since then the scripts pass num-warmups, twice the concurrency."""
 
@@ -107,6 +110,8 @@ def decode_slots(point: ServingPoint) -> int:
     than their largest batch, a round number, holds (36 over four of 8), so that it is always full; those of
     B200 in fp8 and of H200 leave room, as SGLang's and vLLM's do.
     """
+    if point.recipe is not None:
+        return point.recipe.decode.batch or point.concurrency
     pool = point.decode
     assert pool is not None
     ranks = pool.instances * pool.attention_dp
@@ -126,10 +131,12 @@ def decode_slots(point: ServingPoint) -> int:
 
 
 def turns_deep_gemm_on(point: ServingPoint) -> bool:
-    """Whether a split fleet was launched with it: SGLang's recipes of GB200 are (SGLANG_JIT_DEEPGEMM), not
-    those of B200 (moe-runner-backend flashinfer_trtllm). TensorRT-LLM requantises by itself.
+    """Whether a split fleet was launched with it: SGLang's recipes of GB200 are (SGLANG_JIT_DEEPGEMM), those
+    of B200 switch it off (SGLANG_ENABLE_JIT_DEEPGEMM false) until they were rewritten. TensorRT-LLM
+    requantises by itself.
     """
-    return point.engine != "sglang" or point.accelerator != "b200_sxm"
+    switched_off = point.accelerator == "b200_sxm" and measured_on(point) < B200_RECIPES_REWRITTEN
+    return point.engine != "sglang" or not switched_off
 
 
 def rounds(point: ServingPoint) -> int:
@@ -160,7 +167,11 @@ def measured_on(point: ServingPoint) -> str:
 
 
 def drafts(point: ServingPoint) -> int:
-    """Tokens drafted by multi-token prediction, 0 without: three, or one with attention DP."""
+    """Tokens drafted by multi-token prediction, 0 without: as a recipe says, else three, or one with
+    attention DP.
+    """
+    if point.recipe is not None:
+        return point.recipe.draft_tokens
     if not predicts_several_tokens(point) or point.colocated is None:
         return 0
     return 1 if point.colocated.attention_dp > 1 else 3
@@ -216,6 +227,8 @@ def named_outlier(point: ServingPoint) -> str:
     own_sweep = point.own_sweep
     if WHOLE_FLEET in point.notes:
         return WHOLE_FLEET
+    if point.recipe is not None and point.engine == "sglang" and point.input_tokens == 8192:
+        return "TPOT of 32 ms from 4 requests a rank to 40: steps take the same whatever the batch"
     if (point.model, point.accelerator, point.concurrency) == ("gpt_oss_120b", "h100_sxm", 512):
         return "TTFT of minutes and the TPOT of a handful in flight: the server admitted far fewer than 512"
     if own_sweep and point.model == "qwen3_235b_a22b":
