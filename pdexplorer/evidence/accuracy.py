@@ -244,7 +244,7 @@ def scored_serving(points: Sequence[ServingPoint], answers: Sequence[Served], he
         "serving",
         rows,
         "in sample: the shipped serving ratios and request costs were fitted to all answered serving.csv "
-        "colocated runs but the named outliers; three numbers to disagg runs of at most 2,048 in flight",
+        "colocated runs but the named outliers; two numbers to split runs of at most 2,500 in flight",
         "--held-out leaves one (model, system) out at a time, refits and replays it",
     )
 

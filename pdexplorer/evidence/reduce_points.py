@@ -8,8 +8,8 @@ from pathlib import Path
 from pdexplorer.catalog.aliases import resolve_accelerator
 from pdexplorer.catalog.catalog import Catalog
 from pdexplorer.catalog.efficiency import CollectiveEfficiency
+from pdexplorer.physics.collectives import reduce_plan
 from pdexplorer.physics.kernels import reduce_s
-from pdexplorer.physics.plan import reduce_plan
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from pdexplorer.physics.plan import ReducePlan, StepPlan
+from pdexplorer.physics.collectives import ReducePlan
+from pdexplorer.physics.plan import StepPlan
 
 
 def plan_shape(plan: StepPlan) -> tuple[object, ...]:

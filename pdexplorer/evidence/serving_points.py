@@ -14,6 +14,7 @@ from pathlib import Path
 from pdexplorer.catalog.aliases import resolve_accelerator, resolve_engine, resolve_format, resolve_model
 from pdexplorer.catalog.catalog import Catalog, load_catalog
 from pdexplorer.evidence.points import RefusedRow
+from pdexplorer.evidence.serving_fleets import Recipe, Side, fleet_of
 
 COLUMNS = ("silicon_data_source", "backend", "model_path", "system", "mode", "isl", "osl", "tp_size")
 NODE_GPUS = 8
@@ -29,6 +30,7 @@ TRAY_GPUS = 4
 WHOLE_FLEET = (
     "tp is the GPU count of a whole split fleet, not of an instance: read as trays of four GPUs each"
 )
+LOOKED_UP_FLEET = "tp is the GPU count of a whole split fleet: its pools are those of its launch recipe"
 
 SWEPT_MIDDLE = 16
 CLIENT_LIMIT = (
@@ -61,7 +63,8 @@ class ServingPoint:
     """One run. colocated, or prefill and decode, name the pools; problem says why a row determines no fleet.
 
     concurrency is of the whole fleet. length_ratios: lengths are uniform between
-    these shares of the nominal. notes: what was read otherwise than written. raw is the row as read.
+    these shares of the nominal. notes: what was read otherwise than written. raw is the row as read. recipe:
+    of a split fleet that was looked up.
     """
 
     row: int
@@ -82,6 +85,7 @@ class ServingPoint:
     problem: str
     notes: tuple[str, ...]
     raw: Mapping[str, str]
+    recipe: Recipe | None = None
 
     @property
     def own_sweep(self) -> bool:
@@ -161,8 +165,9 @@ def _parse(
     notes: list[str] = []
     source = cells["silicon_data_source"]
     stated = _STATED.search(source)
-    colocated = prefill = decode = None
+    colocated = prefill = decode = recipe = None
     problem = ""
+    input_tokens, output_tokens = _whole(cells, "isl"), _whole(cells, "osl")
     if cells["mode"] == "agg":
         colocated, problem = _pool(cells, "", notes)
         concurrency = _concurrency(colocated, stated)
@@ -171,6 +176,13 @@ def _parse(
             concurrency = 10 * SWEPT_MIDDLE
         if colocated is not None:
             colocated = _with_instances(colocated, concurrency, cells, notes)
+        if colocated is not None and WHOLE_FLEET in notes:
+            lengths = (input_tokens, output_tokens)
+            gpus = colocated.gpus * colocated.instances
+            recipe = fleet_of((engine, accelerator, weight_format, *lengths), gpus, concurrency)
+        if recipe is not None:
+            colocated, prefill, decode = None, _looked_up(recipe.prefill), _looked_up(recipe.decode)
+            notes[notes.index(WHOLE_FLEET)] = LOOKED_UP_FLEET
     else:
         concurrency = int(stated.group(1)) if stated else 0
         prefill, first = _pool(cells, "prefill_", notes)
@@ -192,8 +204,8 @@ def _parse(
         model=model,
         weight_format=weight_format,
         kv_format="" if unknown else _kv_format(engine, weight_format, accelerator, model, catalog, cells),
-        input_tokens=_whole(cells, "isl"),
-        output_tokens=_whole(cells, "osl"),
+        input_tokens=input_tokens,
+        output_tokens=output_tokens,
         length_ratios=(0.9, 1.1) if _OWN_SWEEPS in source else (0.8, 1.0),
         concurrency=concurrency,
         colocated=colocated if not problem else None,
@@ -204,7 +216,13 @@ def _parse(
         problem=problem,
         notes=tuple(notes),
         raw=cells,
+        recipe=recipe if not problem else None,
     )
+
+
+def _looked_up(side: Side) -> Pool:
+    tp, dp = (1, side.gpus) if side.attention_dp else (side.gpus, 1)
+    return Pool(tp, 1, side.gpus, dp, side.instances, side.batch)
 
 
 def _pool(cells: Mapping[str, str], side: str, notes: list[str]) -> tuple[Pool | None, str]:

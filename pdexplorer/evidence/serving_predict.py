@@ -23,8 +23,8 @@ from pdexplorer.evidence.serving_setup import (
     turns_deep_gemm_on,
     young,
 )
-from pdexplorer.evidence.serving_split import SplitNumbers, decode_ratios, held_back, prefill_ratios
-from pdexplorer.evidence.serving_waits import drafted_ratio, request_keys, wait_ms
+from pdexplorer.evidence.serving_split import SplitNumbers, handshake_ms, prefill_ratios
+from pdexplorer.evidence.serving_waits import drafted_ratio, replayed_tokens, request_keys, wait_ms
 from pdexplorer.infeasible import Infeasible
 from pdexplorer.physics.fleet import ColocatedFleet, DisaggregatedFleet
 from pdexplorer.physics.instance import Instance, Parallelism, build_instance
@@ -117,10 +117,10 @@ def with_waits(point: ServingPoint, raw: Served, catalog: Catalog, numbers: Serv
     if compiles(point):
         request += 1e3 * numbers.compile_s.get(point.weight_format, 0.0) / rounds(point)
     if point.colocated is None:
-        output_tokens = point.output_tokens * sum(point.length_ratios) / 2
-        seen = held_back(raw.ttft_ms, raw.tpot_ms, point.engine, output_tokens, numbers.split)
-        return Served(seen[0] + request, seen[1], "")
-    instance = pool_instance(point, point.colocated, catalog, numbers.ratios)
+        request += handshake_ms(point, raw.tpot_ms)
+    pool = point.colocated or point.decode
+    assert pool is not None
+    instance = pool_instance(point, pool, catalog, numbers.ratios)
     assert not isinstance(instance, Infeasible)
     longer, tokens = drafted_ratio(point, instance, raw.tpot_ms, raw.ttft_ms, numbers.draft_acceptance)
     step_ms = raw.tpot_ms * longer
@@ -199,8 +199,8 @@ def _replay(point: ServingPoint, catalog: Catalog, ratios: ServingRatios, split:
     assert point.decode is not None
     if turns_deep_gemm_on(point):
         ratios = requantising(ratios)
-    prefill = pool_instance(point, point.prefill, catalog, prefill_ratios(ratios, split))
-    decode = pool_instance(point, point.decode, catalog, decode_ratios(ratios, split))
+    prefill = pool_instance(point, point.prefill, catalog, prefill_ratios(ratios, split.of(point)))
+    decode = pool_instance(point, point.decode, catalog, ratios)
     if isinstance(prefill, Infeasible):
         return Served(None, None, f"prefill: {prefill.text}")
     if isinstance(decode, Infeasible):
@@ -241,7 +241,9 @@ def _disaggregated(
         first_token_from="decode",
     )
     options = SimulationOptions(routing="frontends", closed_loop_concurrency=point.concurrency, samples=0)
-    result = simulate_disaggregated(fleet, closed_loop_requests(point, point.concurrency), options)
+    requests = closed_loop_requests(point, point.concurrency)
+    steps = np.ceil(requests.output_tokens / replayed_tokens(point)).astype(np.int64)
+    result = simulate_disaggregated(fleet, replace(requests, output_tokens=steps), options)
     return _means(point, result.records, point.concurrency)
 
 
@@ -292,5 +294,5 @@ def _configuration(point: ServingPoint, catalog: Catalog) -> tuple[object, ...]:
         *(point.engine, point.accelerator, point.model, point.weight_format, point.kv_format),
         *(point.input_tokens, point.output_tokens, point.length_ratios, point.concurrency),
         *(point.colocated, point.prefill, point.decode, point.problem, young(point, catalog)),
-        *(point.own_sweep, chunk_tokens(point), graph_tokens(point)),
+        *(point.own_sweep, chunk_tokens(point), graph_tokens(point), point.recipe),
     )

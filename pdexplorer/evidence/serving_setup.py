@@ -50,6 +50,9 @@ TIGHT_MEMORY_FRACTION = 0.97
 ROUNDS = 10
 """Requests a slot sends: num-prompts is ten times max-concurrency in the same scripts."""
 
+B200_RECIPES_REWRITTEN = "2026-03-01"
+"""Split recipes of B200 in fp8 (b200-fp8/8k1k-stp.yaml of February, 8k1k.yaml since) in NVIDIA/srt-slurm."""
+
 WARMED_UP_FROM = "2025-12-01"
 """Since then the scripts pass num-warmups, twice the concurrency."""
 
@@ -155,6 +158,8 @@ def decode_slots(point: ServingPoint) -> int:
     than their largest batch, a round number, holds (36 over four of 8), so that it is always full; those of
     B200 in fp8 and of H200 leave room, as SGLang's and vLLM's do.
     """
+    if point.recipe is not None:
+        return point.recipe.decode.batch or point.concurrency
     pool = point.decode
     assert pool is not None
     ranks = pool.instances * pool.attention_dp
@@ -174,10 +179,12 @@ def decode_slots(point: ServingPoint) -> int:
 
 
 def turns_deep_gemm_on(point: ServingPoint) -> bool:
-    """Whether a split fleet was launched with it: SGLang's recipes of GB200 are (SGLANG_JIT_DEEPGEMM), not
-    those of B200 (moe-runner-backend flashinfer_trtllm). TensorRT-LLM requantises by itself.
+    """Whether a split fleet was launched with it: SGLang's recipes of GB200 are (SGLANG_JIT_DEEPGEMM), those
+    of B200 switch it off (SGLANG_ENABLE_JIT_DEEPGEMM false) until they were rewritten. TensorRT-LLM
+    requantises by itself.
     """
-    return point.engine != "sglang" or point.accelerator != "b200_sxm"
+    switched_off = point.accelerator == "b200_sxm" and measured_on(point) < B200_RECIPES_REWRITTEN
+    return point.engine != "sglang" or not switched_off
 
 
 def rounds(point: ServingPoint) -> int:
@@ -210,7 +217,11 @@ def measured_on(point: ServingPoint) -> str:
 
 
 def drafts(point: ServingPoint) -> int:
-    """Tokens drafted by multi-token prediction, 0 without: three, or one with attention DP."""
+    """Tokens drafted by multi-token prediction, 0 without: as a recipe says, else three, or one with
+    attention DP.
+    """
+    if point.recipe is not None:
+        return point.recipe.draft_tokens
     if not predicts_several_tokens(point) or point.colocated is None:
         return 0
     return 1 if point.colocated.attention_dp > 1 else 3
@@ -268,6 +279,8 @@ def named_outlier(point: ServingPoint) -> str:
         return WHOLE_FLEET
     if CLIENT_LIMIT in point.notes:
         return CLIENT_LIMIT
+    if point.recipe is not None and point.engine == "sglang" and point.input_tokens == 8192:
+        return "TPOT of 32 ms from 4 requests a rank to 40: steps take the same whatever the batch"
     if own_sweep and point.model == "qwen3_235b_a22b":
         return "TPOT of 35 to 58 ms whatever the batch and lengths: steps bound by the host, no CUDA graphs"
     if own_sweep and point.accelerator == "gb200" and point.model == "qwen3_32b":

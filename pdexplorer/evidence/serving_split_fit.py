@@ -2,21 +2,19 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import product
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pdexplorer.catalog.catalog import Catalog
 from pdexplorer.evidence.serving_points import ServingPoint
-from pdexplorer.evidence.serving_predict import Served, ServingNumbers, replay_serving, with_waits
-from pdexplorer.evidence.serving_split import SplitNumbers
+from pdexplorer.evidence.serving_predict import ServingNumbers, replay_serving, with_waits
+from pdexplorer.evidence.serving_setup import named_outlier
+from pdexplorer.evidence.serving_split import SplitNumbers, gathers
 from pdexplorer.evidence.serving_steps import group_of
 
-_DECODE = (0.4, 0.5, 0.65, 0.8, 1.0)
-_PREFILL = (0.5, 0.6, 0.75, 0.9, 1.1, 1.35)
-_CHUNKS = (0.0, 5.0, 10.0, 15.0, 20.0, 25.0, 30.0, 40.0, 50.0)
-_START = SplitNumbers(prefill_compute=0.75)
-_MOST_IN_FLIGHT = 2048
+_FACTORS = (0.5, 0.6, 0.7, 0.8, 0.9, 1.1, 1.35, 1.6)
+_MOST_IN_FLIGHT = 2500
 """Larger runs are scored and not fitted to: each takes as long to replay as all others together."""
 
 
@@ -27,38 +25,43 @@ def with_split(
     leave_out: Sequence[tuple[str, str]] = (),
 ) -> ServingNumbers:
     """The same numbers and those of split fleets, from measured runs of groups not left out; neutral ones
-    where there are none. TPOT decides how fast decode instances are, TTFT the rest.
+    where there are none. TTFT decides, each factor by its own runs or, where there are none, by the others:
+    the nearest to 1 that is within a standard error of the best.
     """
     own = [point for point in points if _fitted(point) and group_of(point) not in leave_out]
     if not own:
         return numbers
+    errors = np.array([_ttft_errors(own, numbers, catalog, factor) for factor in _FACTORS])
+    gathering = np.array([gathers(point) for point in own])
 
-    def error(split: SplitNumbers, replays: Sequence[Served]) -> tuple[float, float]:
-        used = replace(numbers, split=split)
-        served = [with_waits(p, raw, catalog, used) for p, raw in zip(own, replays, strict=True)]
-        pairs = [
-            (abs(s.ttft_ms / p.measured_ttft_ms - 1.0), abs(s.tpot_ms / p.measured_tpot_ms - 1.0))
-            for s, p in zip(served, own, strict=True)
-            if s.ttft_ms and s.tpot_ms and p.measured_ttft_ms and p.measured_tpot_ms
-        ]
-        ttft, tpot = np.mean(np.array(pairs), axis=0)
-        return float(ttft), float(tpot)
+    def best(where: NDArray[np.bool_]) -> float:
+        used = errors[:, where if where.any() else ~where]
+        means = used.mean(axis=1)
+        least = int(np.argmin(means))
+        as_good = means <= means[least] + used[least].std() / np.sqrt(used.shape[1])
+        return min(
+            (f for f, good in zip(_FACTORS, as_good, strict=True) if good), key=lambda f: abs(np.log(f))
+        )
 
-    def replayed(split: SplitNumbers) -> list[Served]:
-        return replay_serving(own, catalog, numbers.ratios, split)
+    return replace(numbers, split=SplitNumbers(best(~gathering), best(gathering)))
 
-    decodes = [replace(_START, decode_compute=value) for value in _DECODE]
-    decode = min(decodes, key=lambda split: error(split, replayed(split))[1])
-    prefills = [replace(decode, prefill_compute=value) for value in _PREFILL]
-    replays = {split: replayed(split) for split in prefills}
-    best = min(
-        product(prefills, _CHUNKS),
-        key=lambda pair: error(replace(pair[0], chunk_steps=pair[1]), replays[pair[0]])[0],
-    )
-    return replace(numbers, split=replace(best[0], chunk_steps=best[1]))
+
+def _ttft_errors(
+    points: Sequence[ServingPoint], numbers: ServingNumbers, catalog: Catalog, factor: float
+) -> list[float]:
+    """|log(predicted / measured)| with one factor for both: TTFT before a pool that has just filled up grows
+    without bound, and one such run would outweigh all others.
+    """
+    used = replace(numbers, split=SplitNumbers(factor, factor))
+    replays = replay_serving(points, catalog, used.ratios, used.split)
+    served = [with_waits(p, raw, catalog, used) for p, raw in zip(points, replays, strict=True)]
+    return [
+        abs(float(np.log(s.ttft_ms / p.measured_ttft_ms))) if s.ttft_ms else 1.0
+        for s, p in zip(served, points, strict=True)
+    ]
 
 
 def _fitted(point: ServingPoint) -> bool:
     measured = bool(point.measured_ttft_ms and point.measured_tpot_ms)
-    split = point.prefill is not None and not point.problem
+    split = point.prefill is not None and not point.problem and not named_outlier(point)
     return split and measured and point.concurrency <= _MOST_IN_FLIGHT

@@ -21,6 +21,8 @@ from pdexplorer.physics.serving import model_class
 from pdexplorer.physics.step import step_time_s
 
 OWN_SWEEP = "own sweep"
+_REPLAYED_ACCEPTANCE = 0.65
+"""Share of drafts that hold while a split fleet is replayed; assumed, near what is fitted."""
 
 
 def request_keys(point: ServingPoint, catalog: Catalog) -> tuple[str, ...]:
@@ -76,18 +78,26 @@ def tokens_per_step(draft: int, acceptance: float) -> float:
     return float(sum(acceptance**k for k in range(draft + 1)))
 
 
+def replayed_tokens(point: ServingPoint) -> float:
+    """Tokens a replayed step yields. Replays of split fleets take the fewer steps of drafts that hold, since
+    their prefill pool sees more requests; those of colocated ones take a step for each token.
+    """
+    return 1.0 if point.colocated is not None else tokens_per_step(drafts(point), _REPLAYED_ACCEPTANCE)
+
+
 def drafted_ratio(
     point: ServingPoint, instance: Instance, tpot_ms: float, ttft_ms: float, acceptance: float
 ) -> tuple[float, float]:
     """(step with drafts over the step without, tokens it yields); (1, 1) without drafts."""
     draft = drafts(point)
-    if not draft or point.colocated is None:
+    pool = point.colocated or point.decode
+    if not draft or pool is None:
         return 1.0, 1.0
     input_tokens, output_tokens = (
         nominal * sum(point.length_ratios) / 2 for nominal in (point.input_tokens, point.output_tokens)
     )
-    whole = tpot_ms * (output_tokens - 1)
-    batch = max(point.concurrency / point.colocated.instances * whole / (whole + ttft_ms), 1.0)
+    whole = tpot_ms * (output_tokens / replayed_tokens(point) - 1)
+    batch = max(point.concurrency / pool.instances * whole / (whole + ttft_ms), 1.0)
     plain = step_time_s(instance, decode_batch=batch, decode_context_tokens=input_tokens + output_tokens / 2)
     added = float(verify_added_s(instance.plan, batch, draft, plain, instance.architecture.layers))
     return 1.0 + 1e3 * added / tpot_ms, tokens_per_step(draft, acceptance)

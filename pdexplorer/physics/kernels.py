@@ -5,7 +5,8 @@ arrays.
 from dataclasses import dataclass
 from typing import Any
 
-from pdexplorer.physics.plan import SMALL_ROWS, ReducePlan, StepPlan
+from pdexplorer.physics.collectives import ReducePlan
+from pdexplorer.physics.plan import SMALL_ROWS, StepPlan
 from pdexplorer.physics.smooth import smooth_max
 
 _WAVE_SHARPNESS = 2.5

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from pdexplorer.catalog.efficiency import CollectiveEfficiency, normalises_queries
+from pdexplorer.catalog.efficiency import normalises_queries
 from pdexplorer.infeasible import Infeasible
+from pdexplorer.physics.collectives import ReducePlan, collective_terms
 from pdexplorer.physics.entries import index_keys, reach
 from pdexplorer.physics.formats import (
     bytes_per_weight,
@@ -97,22 +98,6 @@ class StepPlan:
     host_step_s: float
 
 
-@dataclass(frozen=True, slots=True)
-class ReducePlan:
-    """All-reduces of hidden states: count × (latency + (token_share × tokens)**exponent × bandwidth)."""
-
-    count: float
-    latency_s: float
-    token_share: float
-    bandwidth_s: float
-    exponent: float
-    direct_tokens: float
-    direct_token_s: float
-
-
-REFERENCE_BYTES = 64e6
-"""Collectives' bandwidth is quoted at this many bytes moved through one GPU."""
-
 SMALL_ROWS = 16
 """Up to this many rows some engines multiply with a kernel of their own."""
 
@@ -125,7 +110,7 @@ def compile_plan(instance: Instance) -> StepPlan:
         **_dense_terms(instance),
         **_attention_terms(instance),
         **_expert_terms(instance),
-        **_collective_terms(instance),
+        **collective_terms(instance),
         step_overhead_s=instance.engine.step_overhead_s
         + instance.architecture.layers * instance.engine.layer_overhead_s,
         graph_tokens=instance.engine.graph_tokens,
@@ -168,7 +153,7 @@ def _attention_terms(instance: Instance) -> dict[str, Any]:
     index_flop = 2.0 * a.index_heads * a.index_dim * index_keys(a)
     index_bytes = a.index_dim * index_keys(a)
     prefill_rate = _rate(instance, "bf16") * e.prefill_mfu
-    decode_rate = _rate(instance, "bf16") * e.decode_mfu
+    decode_rate = _rate(instance, _decode_format(instance)) * e.decode_mfu
     decode_bandwidth = _bandwidth(instance) * e.decode_mbu
     token_bytes = kv_bytes_per_layer_token(a, instance.kv_format, tp)
     kv_heads = 1.0 if a.attention == "mla" else max(a.kv_heads / tp, 1.0)
@@ -207,6 +192,14 @@ def _attention_terms(instance: Instance) -> dict[str, Any]:
     }
 
 
+def _decode_format(instance: Instance) -> str:
+    """Format that decode attention multiplies in: Blackwell's kernels of latent attention take 8-bit queries
+    where the cache has 8 bits (TensorRT-LLM's and FlashInfer's trtllm-gen), others widen it to 16.
+    """
+    latent = instance.architecture.attention == "mla" and instance.accelerator.family == "blackwell"
+    return "fp8" if latent and instance.kv_format == "fp8" else "bf16"
+
+
 def _expert_terms(instance: Instance) -> dict[str, Any]:
     a, p, e = instance.architecture, instance.parallelism, instance.efficiency.experts
     _, fmt = split_formats(instance.weight_format, a)
@@ -225,52 +218,6 @@ def _expert_terms(instance: Instance) -> dict[str, Any]:
         "expert_weights_s": elements * bytes_per_weight(fmt) / (_bandwidth(instance) * e.mbu),
         "expert_sharpness": e.sharpness,
     }
-
-
-def _collective_terms(instance: Instance) -> dict[str, Any]:
-    a, p, e = instance.architecture, instance.parallelism, instance.efficiency.collective
-    accelerator = instance.accelerator
-    link = accelerator.scale_up_byte_per_s or accelerator.pcie_byte_per_s or 1.0
-    token_bytes = a.hidden_size * ACTIVATION_BYTES
-    spread = p.tp * p.attention_dp
-    # Attention DP gathers all ranks' tokens for the experts and scatters them back: one all-reduce's traffic.
-    step_count = 0.0 if spread == 1 else 2.0 * a.layers if p.attention_dp == 1 else 1.0 * a.layers
-    rank_count = 1.0 * a.layers if p.attention_dp > 1 and p.tp > 1 else 0.0
-    # A norm over all heads sums two numbers a token over the ranks of TP: nothing but latency.
-    across = 1.0 * a.layers if a.norm_across_heads and p.tp > 1 else 0.0
-    return {
-        "reduce_step": reduce_plan(e, step_count, spread, token_bytes, link, 0.0 if rank_count else across),
-        "reduce_rank": reduce_plan(e, rank_count, p.tp, token_bytes, link, across),
-        "send_latency_s": (p.pp - 1) * e.latency_s,
-        "send_token_s": (p.pp - 1) * token_bytes * a.residual_streams / (link * e.bandwidth_fraction),
-    }
-
-
-def reduce_plan(
-    e: CollectiveEfficiency,
-    count: float,
-    gpus: int,
-    token_bytes: float,
-    link_byte_per_s: float,
-    tiny: float = 0.0,
-) -> ReducePlan | None:
-    """Coefficients of `count` all-reduces over `gpus` whose payload is token_bytes a token, and of `tiny` of
-    next to nothing; None for none.
-    """
-    if not count:
-        return None
-    share = token_bytes * 2.0 * (gpus - 1) / gpus / REFERENCE_BYTES
-    fan = (gpus / 2.0) ** e.ring_fan_exponent
-    direct = token_bytes * (gpus - 1.0) ** e.direct_fan_exponent / (link_byte_per_s * e.direct_fraction)
-    return ReducePlan(
-        count=count,
-        latency_s=e.latency_s * (1.0 + tiny / count),
-        token_share=share,
-        bandwidth_s=REFERENCE_BYTES * fan / (link_byte_per_s * e.bandwidth_fraction),
-        exponent=e.size_exponent,
-        direct_tokens=e.direct_bytes / token_bytes,
-        direct_token_s=direct,
-    )
 
 
 def _bandwidth(instance: Instance) -> float:

@@ -4,9 +4,15 @@ from pathlib import Path
 
 import pytest
 
-from pdexplorer.evidence.serving_points import ServingPoint, parse_serving, read_serving
+from pdexplorer.evidence.serving_points import (
+    LOOKED_UP_FLEET,
+    Pool,
+    ServingPoint,
+    parse_serving,
+    read_serving,
+)
 from pdexplorer.evidence.serving_predict import predict_serving
-from pdexplorer.evidence.serving_setup import named_outlier, rounds, slots
+from pdexplorer.evidence.serving_setup import decode_slots, drafts, named_outlier, rounds, slots
 
 REFERENCE = Path(__file__).parents[1] / "reference" / "serving.csv"
 
@@ -45,10 +51,54 @@ def test_tp_times_ep_over_the_same_gpus_is_not_a_larger_instance() -> None:
 
 
 def test_a_split_fleet_exported_as_one_instance_is_answered_but_never_fitted() -> None:
-    fleet = point(tp_size="72", moe_tp_size="72", system="gb200")
+    fleet = point(tp_size="64", moe_tp_size="64", system="gb200")
     assert fleet.colocated is not None
-    assert (fleet.colocated.gpus, fleet.colocated.instances) == (4, 18)
+    assert (fleet.colocated.gpus, fleet.colocated.instances) == (4, 16)
     assert "whole split fleet" in named_outlier(fleet)
+
+
+def whole_fleet(gpus: int, concurrency: int, input_tokens: int = 1024) -> ServingPoint:
+    return point(
+        silicon_data_source=f"model=DeepSeek-R1; silicon_concurrency={concurrency}",
+        backend="trtllm",
+        model_path="deepseek-ai/DeepSeek-R1",
+        system="gb200",
+        gemm_quant_mode="nvfp4",
+        moe_quant_mode="nvfp4",
+        isl=str(input_tokens),
+        osl="1024",
+        tp_size=str(gpus),
+        moe_tp_size=str(gpus),
+        attention_dp_size="1",
+        batch_size=str(concurrency),
+    )
+
+
+@pytest.mark.parametrize(
+    ("gpus", "concurrency", "input_tokens", "prefill", "decode", "slots", "drafted"),
+    [
+        (36, 256, 1024, Pool(4, 1, 4, 1, 1, 4), Pool(8, 1, 8, 1, 4, 128), 128, 0),
+        (36, 144, 1024, Pool(4, 1, 4, 1, 1, 4), Pool(8, 1, 8, 1, 4, 32), 32, 3),
+        (24, 2150, 1024, Pool(1, 1, 4, 4, 2, 4), Pool(1, 1, 16, 16, 1, 128), 128, 1),
+        (48, 538, 8192, Pool(1, 1, 4, 4, 4, 1), Pool(1, 1, 32, 32, 1, 16), 16, 0),
+        (48, 1075, 8192, Pool(1, 1, 4, 4, 8, 1), Pool(1, 1, 16, 16, 1, 64), 64, 2),
+    ],
+)
+def test_a_fleet_whose_launch_recipe_is_known_is_that_fleet(
+    gpus: int, concurrency: int, input_tokens: int, prefill: Pool, decode: Pool, slots: int, drafted: int
+) -> None:
+    fleet = whole_fleet(gpus, concurrency, input_tokens)
+    assert fleet.colocated is None
+    assert (fleet.prefill, fleet.decode) == (prefill, decode)
+    assert fleet.prefill.gpus * fleet.prefill.instances + fleet.decode.gpus * fleet.decode.instances == gpus
+    assert (decode_slots(fleet), drafts(fleet), named_outlier(fleet)) == (slots, drafted, "")
+    assert LOOKED_UP_FLEET in fleet.notes
+
+
+def test_a_fleet_without_a_recipe_stays_trays() -> None:
+    fleet = whole_fleet(36, 100)
+    assert (fleet.recipe, fleet.prefill) == (None, None)
+    assert fleet.colocated is not None
 
 
 def test_concurrency_is_the_stated_one_or_what_the_ranks_hold() -> None:

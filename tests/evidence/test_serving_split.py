@@ -10,7 +10,7 @@ from pdexplorer.catalog.catalog import load_catalog
 from pdexplorer.evidence.serving_points import Pool, ServingPoint, read_serving
 from pdexplorer.evidence.serving_predict import predict_serving, shipped_numbers
 from pdexplorer.evidence.serving_setup import decode_slots, turns_deep_gemm_on
-from pdexplorer.evidence.serving_split import SplitNumbers, held_back
+from pdexplorer.evidence.serving_split import SplitNumbers, gathers, handshake_ms
 from pdexplorer.evidence.serving_split_fit import with_split
 from pdexplorer.evidence.serving_steps import group_of
 
@@ -73,16 +73,28 @@ def test_a_wait_for_a_slot_is_part_of_ttft_and_not_of_tpot() -> None:
     assert crowded.tpot_ms < 1.15 * free.tpot_ms
 
 
-def test_a_token_held_back_leaves_the_last_where_it_was() -> None:
-    split = SplitNumbers(chunk_steps=20.0)
-    ttft, tpot = held_back(300.0, 10.0, "sglang", 1000.0, split)
-    assert ttft == pytest.approx(500.0)
-    assert ttft + 999 * tpot == pytest.approx(300.0 + 999 * 10.0)
-    assert held_back(300.0, 10.0, "trtllm", 1000.0, split) == (300.0, 10.0)
+def test_sglang_looks_for_a_request_once_a_step() -> None:
+    point = replace(row("sglang"), accelerator="b200_sxm")
+    assert handshake_ms(point, 10.0) == pytest.approx(50.0)
+    # GB200's low-latency recipes look every ten steps.
+    assert point.prefill is not None
+    seldom = replace(point, accelerator="gb200", prefill=replace(point.prefill, attention_dp=1))
+    assert handshake_ms(seldom, 10.0) == pytest.approx(100.0)
+    assert handshake_ms(row("trtllm"), 10.0) == 0.0
+
+
+def test_only_recipes_with_deepep_in_prefill_exchange_tokens() -> None:
+    point = row("sglang")
+    wide = Pool(tp=1, pp=1, ep=8, attention_dp=8, instances=2, batch=1)
+    assert not gathers(replace(point, accelerator="gb200", weight_format="fp8_block", prefill=wide))
+    assert gathers(replace(point, accelerator="b200_sxm", weight_format="fp8_block", prefill=wide))
+    assert gathers(replace(point, accelerator="gb200", weight_format="nvfp4", prefill=wide))
+    assert not gathers(row("trtllm"))
 
 
 def fitted(doubled: tuple[str, str] | None) -> SplitNumbers:
-    others = [replace(p, accelerator="b200_sxm") for p in split_rows()]
+    # Long prompts, so that TTFT moves with prefill.
+    others = [replace(p, accelerator="b200_sxm", input_tokens=8192) for p in split_rows()]
     points = [_slower(p) if group_of(p) == doubled else p for p in (*split_rows(), *others)]
     return with_split(points, shipped_numbers(), load_catalog(), [HELD]).split
 
@@ -103,4 +115,4 @@ def test_a_held_out_group_does_not_move_the_numbers_and_another_does() -> None:
 def test_without_split_runs_nothing_is_fitted() -> None:
     neutral = replace(shipped_numbers(), split=SplitNumbers())
     assert with_split(split_rows(), neutral, load_catalog(), [HELD]) == neutral
-    assert neutral.count + 3 == replace(neutral, split=SplitNumbers(0.9)).count
+    assert neutral.count + 2 == replace(neutral, split=SplitNumbers(0.9)).count

@@ -189,3 +189,38 @@ def test_a_norm_over_all_heads_costs_launches_and_under_tp_an_all_reduce(make: M
     assert step(1, True) - step(1, False) == pytest.approx(launches_s, rel=0.05)
     more_s = launches_s + layers * efficiency.collective.latency_s
     assert step(4, True) - step(4, False) == pytest.approx(more_s, rel=0.05)
+
+
+def test_wide_experts_exchange_tokens_instead_of_gathering_them(make: Make) -> None:
+    def collectives_s(ranks: int) -> float:
+        gpus = {"ep": ranks, "attention_dp": ranks, "weights": "nvfp4", "kv": "fp8"}
+        instance = make("gb200", "deepseek_v3", engine="trtllm", **gpus)
+        load = {"decode_batch": 256.0 * ranks, "decode_context_tokens": 1000.0}
+        return float(step_parts_s(instance, **load)["collectives"])
+
+    # Up to eight GPUs every token is gathered, so a rank's traffic grows with their number; beyond it does
+    # not, a token having eight experts.
+    assert collectives_s(8) > 1.8 * collectives_s(4)
+    assert collectives_s(64) < 1.3 * collectives_s(16)
+
+
+def test_a_collective_over_two_nodes_waits_for_the_network(make: Make) -> None:
+    def collectives_s(accelerator: str) -> float:
+        instance = make(accelerator, "deepseek_v3", tp=16, ep=16, weights="fp8_block", engine="trtllm")
+        return float(step_parts_s(instance, decode_batch=2.0, decode_context_tokens=1000.0)["collectives"])
+
+    across = collectives_s("h100_sxm")
+    assert 2 * 61 * 50e-6 < across < 2 * 61 * 80e-6
+    assert collectives_s("gb200") < 0.2 * across
+
+
+def test_latent_decode_attention_multiplies_in_the_format_of_its_cache(make: Make) -> None:
+    def attention_s(accelerator: str, kv: str) -> float:
+        instance = make(accelerator, "deepseek_v3", ep=8, attention_dp=8, weights="fp8", kv=kv)
+        return float(
+            step_parts_s(instance, decode_batch=512.0, decode_context_tokens=4000.0)["attention_decode"]
+        )
+
+    # 128 heads on every rank: bound by arithmetic, which halves where the kernels take 8 bits.
+    assert attention_s("b200_sxm", "fp8") < 0.7 * attention_s("b200_sxm", "bf16")
+    assert attention_s("h200_sxm", "fp8") > 0.8 * attention_s("h200_sxm", "bf16")
