@@ -13,7 +13,7 @@ from pdexplorer.evidence.serving_setup import named_outlier
 from pdexplorer.evidence.serving_split import SplitNumbers, gathers
 from pdexplorer.evidence.serving_steps import group_of
 
-_FACTORS = (0.5, 0.6, 0.7, 0.8, 0.9, 1.1, 1.35, 1.6)
+_FACTORS = (0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.1, 1.2, 1.3, 1.4, 1.5, 1.6)
 _MOST_IN_FLIGHT = 2500
 """Larger runs are scored and not fitted to: each takes as long to replay as all others together."""
 
