@@ -198,7 +198,9 @@ def _colocated(point: ServingPoint, pool: Pool, catalog: Catalog, ratios: Servin
     share = max(round(point.concurrency / pool.instances), 1)
     budget = chunk_tokens(point) * pool.attention_dp
     fleet = ColocatedFleet(instance, 1, budget, SETUPS[point.engine].chunking, slots(point))
-    options = SimulationOptions(closed_loop_concurrency=share, samples=0)
+    options = SimulationOptions(
+        closed_loop_concurrency=share, samples=0, scheduled_ahead=SETUPS[point.engine].ahead
+    )
     result = simulate_colocated(fleet, closed_loop_requests(point, share), options)
     return _means(point, result.records, share)
 

@@ -17,13 +17,16 @@ _DAY = re.compile(r"measured=(\d{4}-\d\d-\d\d)")
 @dataclass(frozen=True, slots=True)
 class ServerSetup:
     """Scheduler settings of an engine in the benchmarks. memory_fraction: of the device's memory for weights
-    and KV; with `of_free`, of what the weights leave.
+    and KV; with `of_free`, of what the weights leave. ahead: it chooses a step's batch as the one before
+    begins. TensorRT-LLM's PyTorch backend does, and splits no prompt, unless told otherwise
+    (disable_overlap_scheduler, enable_chunked_prefill), which no script does.
     """
 
-    chunking: Literal["chunked", "prefill_first"]
+    chunking: Literal["chunked", "whole", "prefill_first"]
     memory_fraction: float
     of_free: bool
     source: str
+    ahead: bool = False
 
 
 _SOURCE = "launch scripts of github SemiAnalysisAI/InferenceX benchmarks/single_node"
@@ -31,7 +34,7 @@ _SOURCE = "launch scripts of github SemiAnalysisAI/InferenceX benchmarks/single_
 SETUPS: Mapping[str, ServerSetup] = MappingProxyType(
     {
         "vllm": ServerSetup("chunked", 0.9, False, f"{_SOURCE}: gpu-memory-utilization 0.9"),
-        "trtllm": ServerSetup("chunked", 0.85, True, f"{_SOURCE}: free_gpu_memory_fraction 0.8 to 0.9"),
+        "trtllm": ServerSetup("whole", 0.85, True, f"{_SOURCE}: free_gpu_memory_fraction 0.8 to 0.9", True),
         "sglang": ServerSetup("prefill_first", 0.85, False, f"{_SOURCE}: mem-fraction-static 0.82 to 0.85"),
     }
 )
@@ -68,7 +71,10 @@ def chunk_tokens(point: ServingPoint) -> int:
         return 32768 if wide else 16384
     if point.weight_format == "mxfp4":
         return 20000
-    if point.own_sweep or point.colocated is None:
+    if point.own_sweep:
+        # github ai-dynamo/aiconfigurator, generator/rule_plugin/benchmark/trtllm.rule, by the same authors.
+        return point.input_tokens + point.concurrency + 1500
+    if point.colocated is None:
         return 8192 if point.model.startswith("deepseek") else 16384
     if not point.model.startswith("deepseek"):
         # max_num_tokens is max-model-len: a prompt and its answer.

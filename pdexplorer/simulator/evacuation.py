@@ -24,14 +24,14 @@ def evacuate(engine: Residents) -> list[Sequence]:
             decodes.preempt(sequence)
     for sequence in engine.arrived:
         sequence.last_token_s = sequence.first_token_s  # NaN where prefill made no token
-    lost = [*here, *engine.arrived, *engine.waiting]
+    lost = [*here, *engine.arrived, *engine.waiting, *engine.due, *engine.coming]
     for sequence in lost:
         sequence.state = WAITING
         sequence.reserved = False
     decodes.drop_stale()
     engine.waiting.clear()
     engine.partial = None
-    engine.arrived, engine.chunks = [], []
+    engine.arrived, engine.chunks, engine.due, engine.coming = [], [], [], []
     engine.admitted.clear()
     engine.prefilling = engine.inbound = engine.in_transfer = engine.steps = 0
     engine.step_end = None

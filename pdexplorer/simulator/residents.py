@@ -29,13 +29,16 @@ class Residents:
     __slots__ = (
         "admissions",
         "admitted",
+        "ahead",
         "arrived",
         "base_s",
         "chunk_tokens",
         "chunks",
+        "coming",
         "decodes",
         "decodes_wait",
         "decoding",
+        "due",
         "eager",
         "env",
         "filling",
@@ -97,6 +100,9 @@ class Residents:
         self.usage = InstanceUsage()
 
         self.waiting: deque[Sequence] = deque()
+        self.ahead = spec.scheduled_ahead
+        self.due: list[Sequence] = []  # where steps are chosen ahead: these wait from the next step's end on,
+        self.coming: list[Sequence] = []  # those that came since it was chosen a step later
         self.partial: Sequence | None = None
         self.arrived: list[Sequence] = []
         self.prefilling = 0  # admitted, prompt not done
