@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
 from pdexplorer.simulator.residents import Residents
-from pdexplorer.simulator.sequence import PREFILLING, Chunk
+from pdexplorer.simulator.sequence import PREFILLING, Chunk, Sequence
 
 
 def chunked(engine: Residents) -> tuple[list[Chunk], bool]:
@@ -25,10 +25,16 @@ def chunked(engine: Residents) -> tuple[list[Chunk], bool]:
 
 
 def whole(engine: Residents) -> tuple[list[Chunk], bool]:
-    """Decodes first; what is left of the budget prefills as many whole prompts as fit, one at least."""
+    """Decodes first; what is left of the budget prefills as many whole prompts as fit, one at least. None
+    comes in before KV is free for its whole answer, and for those of all that run.
+    """
     decodes = engine.decodes
     due_blocks = engine.make_room() if decodes.size else 0
-    return _fill_whole(engine, engine.chunk_tokens - decodes.size, due_blocks), True
+    if not engine.waiting:
+        return [], True
+    promised = sum(_blocks_at_end(engine, sequence) for sequence in engine.admitted.values())
+    unpromised = engine.kv.blocks - promised
+    return _fill_whole(engine, engine.chunk_tokens - decodes.size, due_blocks, unpromised), True
 
 
 def prefill_first(engine: Residents) -> tuple[list[Chunk], bool]:
@@ -44,7 +50,7 @@ def prefill_first(engine: Residents) -> tuple[list[Chunk], bool]:
 
 def unchunked(engine: Residents) -> tuple[list[Chunk], bool]:
     """Prefill while there is any to do, whole prompts."""
-    chunks = _fill_whole(engine, engine.chunk_tokens, 0)
+    chunks = _fill_whole(engine, engine.chunk_tokens, 0, engine.kv.blocks * engine.max_batch)
     if chunks:
         return chunks, False
     if engine.decodes.size:
@@ -66,10 +72,14 @@ def static(engine: Residents) -> tuple[list[Chunk], bool]:
     return [], True
 
 
-def _fill_whole(engine: Residents, budget: int, due_blocks: int) -> list[Chunk]:
+def _fill_whole(engine: Residents, budget: int, due_blocks: int, unpromised: int) -> list[Chunk]:
+    """unpromised: KV blocks that what runs will not need before its end."""
     chunks: list[Chunk] = []
     while engine.waiting:
         head = engine.waiting[0]
+        unpromised -= _blocks_at_end(engine, head)
+        if unpromised < 0 and engine.admitted:
+            break
         if chunks and head.input_tokens + head.generated - head.cached_tokens > budget:
             break
         if not _admit_head(engine, due_blocks):
@@ -80,6 +90,10 @@ def _fill_whole(engine: Residents, budget: int, due_blocks: int) -> list[Chunk]:
         if budget <= 0:
             break
     return chunks
+
+
+def _blocks_at_end(engine: Residents, sequence: Sequence) -> int:
+    return engine.kv.blocks_of(sequence.input_tokens + sequence.output_tokens - 1)
 
 
 def _fill(engine: Residents, budget: int, due_blocks: int) -> list[Chunk]:
