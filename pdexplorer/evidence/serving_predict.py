@@ -21,7 +21,7 @@ from pdexplorer.evidence.serving_setup import (
     young,
 )
 from pdexplorer.evidence.serving_split import SplitNumbers, decode_ratios, held_back, prefill_ratios
-from pdexplorer.evidence.serving_waits import drafted_ratio, request_keys, wait_ms
+from pdexplorer.evidence.serving_waits import drafted, request_keys, wait_ms
 from pdexplorer.infeasible import Infeasible
 from pdexplorer.physics.fleet import ColocatedFleet, DisaggregatedFleet
 from pdexplorer.physics.instance import Instance, Parallelism, build_instance
@@ -113,10 +113,9 @@ def with_waits(point: ServingPoint, raw: Served, catalog: Catalog, numbers: Serv
         return Served(seen[0] + request, seen[1], "")
     instance = pool_instance(point, point.colocated, catalog, numbers.ratios)
     assert not isinstance(instance, Infeasible)
-    longer, tokens = drafted_ratio(point, instance, raw.tpot_ms, raw.ttft_ms, numbers.draft_acceptance)
-    step_ms = raw.tpot_ms * longer
-    wait = wait_ms(point, catalog, instance, step_ms)
-    return Served(raw.ttft_ms + request + wait, step_ms / tokens, "")
+    tpot_ms, tokens = drafted(point, instance, raw.tpot_ms, raw.ttft_ms, numbers.draft_acceptance)
+    wait = wait_ms(point, catalog, instance, tpot_ms * tokens)
+    return Served(raw.ttft_ms + request + wait, tpot_ms, "")
 
 
 def replay_serving(

@@ -75,8 +75,8 @@ class Runs:
 @dataclass(frozen=True, slots=True)
 class Part:
     """Runs whose plans have the same shape, stacked. where: their places in Runs. At neutral ratios: ttft_ms
-    and tpot_ms of the replay, step_ms and prompt_ms of the closed form, alone_ms a prompt's prefill. queued:
-    requests wait for the end of others.
+    and tpot_ms of the replay, step_ms (with what interrupts it) and prompt_ms of the closed form, alone_ms a
+    prompt's prefill. queued: requests wait for the end of others.
     """
 
     where: NDArray[np.int64]
@@ -105,24 +105,24 @@ def group_of(point: ServingPoint) -> tuple[str, str]:
     return ("deepseek" if point.model.startswith("deepseek") else point.model), point.accelerator
 
 
-def closed_form_ms(part: Part, ratios: KernelRatios) -> tuple[Floats, Floats, Floats]:
-    """Milliseconds of (a step and what interrupts it, TTFT without waits, a prompt alone) of each run. What a
-    request waits for others to end moves with their steps, all else with prompts.
+def closed_form_ms(part: Part, ratios: KernelRatios) -> tuple[Floats, Floats, Floats, Floats]:
+    """Milliseconds of (a step, what others' prompts add a token, TTFT without waits, a prompt alone) of each
+    run. What a request waits for others to end moves with their steps, all else with prompts.
     """
-    step, prompt = _unscaled_ms(part, scale_plan(part.plan, ratios), part.drafts)
-    slower, longer = step / part.step_ms, prompt / part.prompt_ms
+    step, added, prompt = _unscaled_ms(part, scale_plan(part.plan, ratios), part.drafts)
+    slower, longer = (step + added) / part.step_ms, prompt / part.prompt_ms
+    replayed = part.tpot_ms / part.step_ms
     own = np.where(part.queued, np.minimum(part.ttft_ms, _OWN_PROMPTS * part.alone_ms), part.ttft_ms)
     ttft = own * longer + (part.ttft_ms - own) * slower
-    return part.tpot_ms * slower, ttft, part.alone_ms * longer
+    return replayed * step, replayed * added, ttft, part.alone_ms * longer
 
 
-def _unscaled_ms(part: Part, plan: StepPlan, drafts: Floats) -> tuple[Floats, Floats]:
-    """(a step and what interrupts it, a prompt's steps) before they are scaled to the replay."""
+def _unscaled_ms(part: Part, plan: StepPlan, drafts: Floats) -> tuple[Floats, Floats, Floats]:
+    """(a step, what others' prompts add a token, a prompt's steps) before they are scaled to the replay."""
     decode, mixed = _steps_s(plan, part, part.along)
     added = mixed - np.where(part.prefill_first, 0.0, decode)
     longer = np.where(drafts > 0, verify_added_s(plan, part.batch, drafts, decode, part.layers), 0.0)
-    step = 1e3 * (decode + longer + part.added_share * part.chunks * added)
-    return step, 1e3 * mixed * part.chunks
+    return 1e3 * (decode + longer), 1e3 * part.added_share * part.chunks * added, 1e3 * mixed * part.chunks
 
 
 def _steps_s(plan: StepPlan, part: Part, along: Floats) -> tuple[Floats, Floats]:
@@ -255,13 +255,13 @@ def _part(
         alone_ms=blank,
         queued=np.zeros(len(own), dtype=bool),
     )
-    step_ms, prompt_ms = _unscaled_ms(part, part.plan, 0.0 * batch)
+    alone_ms, added_ms, prompt_ms = _unscaled_ms(part, part.plan, 0.0 * batch)
     share = np.array([1.0 / rounds(p) for p in own])
     expected = (share * (each + 1) / 2 + 1.0 - share) * prompt_ms
     few = np.array([slots(p) < _each(p) for p in own])
     return replace(
         part,
-        step_ms=step_ms,
+        step_ms=alone_ms + added_ms,
         prompt_ms=prompt_ms,
         alone_ms=1e3 * chunks * _steps_s(part.plan, part, np.zeros_like(batch))[1],
         queued=(ttft > _WALLED * expected) | few,
