@@ -12,6 +12,7 @@ from pdexplorer.evidence.serving_setup import (
     SETUPS,
     TIGHT_MEMORY_FRACTION,
     chunk_tokens,
+    company_steps,
     compiles,
     decode_slots,
     rounds,
@@ -198,7 +199,11 @@ def _colocated(point: ServingPoint, pool: Pool, catalog: Catalog, ratios: Servin
     budget = chunk_tokens(point) * pool.attention_dp
     fleet = ColocatedFleet(instance, 1, budget, SETUPS[point.engine].chunking, slots(point))
     options = SimulationOptions(
-        closed_loop_concurrency=share, samples=0, scheduled_ahead=SETUPS[point.engine].ahead
+        closed_loop_concurrency=share,
+        samples=0,
+        scheduled_ahead=SETUPS[point.engine].ahead,
+        company=pool.attention_dp,
+        company_steps=company_steps(point, catalog),
     )
     result = simulate_colocated(fleet, closed_loop_requests(point, share), options)
     return _means(point, result.records, share)

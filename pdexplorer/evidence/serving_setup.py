@@ -52,6 +52,11 @@ YOUNG_UNTIL = "2025-11-10"
 """The first public dump: mixtures of experts ran on kernels that later releases replaced."""
 
 
+ONE_PROMPT_UNTIL = "2026-01-01"
+"""Until then TensorRT-LLM's budget for DeepSeek held one prompt beside the decodes; since the same scripts
+also evaluate answers (RUN_EVAL) it is 8,192 tokens at least. The day is assumed, between two dumps."""
+
+
 @dataclass(frozen=True, slots=True)
 class Admission:
     """How a scheduler makes a prompt wait. steps: at most; polled: it looks every so many steps, else it
@@ -82,7 +87,8 @@ def chunk_tokens(point: ServingPoint) -> int:
     held = point.concurrency // point.colocated.attention_dp
     if drafts(point):
         return (drafts(point) + 1) * held + point.input_tokens + 64
-    return max(8192, point.concurrency + point.input_tokens + 64)
+    one = point.concurrency + point.input_tokens + 64
+    return one if "" < measured_on(point) < ONE_PROMPT_UNTIL else max(8192, one)
 
 
 def slots(point: ServingPoint) -> int:
@@ -190,12 +196,21 @@ def predicts_several_tokens(point: ServingPoint) -> bool:
     return "1.2.0rc6.post3" in source or ("1.1.0rc2.post2" in source and "measured=2026" in source)
 
 
+def company_steps(point: ServingPoint, catalog: Catalog) -> int:
+    """Steps that a rank of attention DP waits with a prompt for the others to have one too: TensorRT-LLM's
+    attention_dp_config in the same scripts (enable_balance, timeout_iters 60).
+    """
+    pool = point.colocated
+    latent = catalog.models[point.model].attention == "mla"
+    told = point.engine == "trtllm" and latent and not point.own_sweep
+    return 60 if told and pool is not None and pool.attention_dp > 1 else 0
+
+
 def admission(point: ServingPoint, catalog: Catalog) -> Admission:
     """How long a prompt may have to wait before the scheduler takes it, as launched.
 
     SGLang on Blackwell: scheduler-recv-interval 10, or 30 from 16 in flight on. TensorRT-LLM:
-    batch_wait_timeout_iters 20 for Llama-70B at 1k/1k below TP 8, and timeout_iters 60 of attention DP, whose
-    ranks wait for each other.
+    batch_wait_timeout_iters 20 for Llama-70B at 1k/1k below TP 8.
     """
     none = Admission(0, False)
     pool = point.colocated
@@ -207,8 +222,6 @@ def admission(point: ServingPoint, catalog: Catalog) -> Admission:
             latent and point.weight_format == "fp8_block" and pool.tp == 4
         )
         return Admission(30 if seldom else 10, True)
-    if point.engine == "trtllm" and latent:
-        return Admission(60 if pool.attention_dp > 1 else 0, False)
     if point.engine == "trtllm" and not catalog.models[point.model].experts:
         short = point.input_tokens == point.output_tokens == 1024 and pool.tp < NODE_GPUS
         return Admission(20 if short else 0, False)

@@ -20,6 +20,7 @@ from pdexplorer.evidence.serving_predict import Served, pool_instance
 from pdexplorer.evidence.serving_setup import (
     SETUPS,
     chunk_tokens,
+    company_steps,
     compiles,
     drafts,
     named_outlier,
@@ -76,7 +77,8 @@ class Runs:
 class Part:
     """Runs whose plans have the same shape, stacked. where: their places in Runs. At neutral ratios: ttft_ms
     and tpot_ms of the replay, step_ms (with what interrupts it) and prompt_ms of the closed form, alone_ms a
-    prompt's prefill. queued: requests wait for the end of others.
+    prompt's prefill. prompts: how many come in together. queued: requests wait for the end of others, or for
+    company.
     """
 
     where: NDArray[np.int64]
@@ -87,6 +89,7 @@ class Part:
     chunks: Floats
     new: Floats
     along: Floats
+    prompts: Floats
     added_share: Floats
     drafts: Floats
     layers: Floats
@@ -130,7 +133,8 @@ def _steps_s(plan: StepPlan, part: Part, along: Floats) -> tuple[Floats, Floats]
     none = np.zeros_like(part.batch)
     decode = sum(load_parts(plan, equal_load(plan, none, none, 1.0, part.batch, part.context)))
     past = (part.chunks - 1) / 2 * part.new
-    mixed = sum(load_parts(plan, equal_load(plan, part.new, past, 1.0, along, part.context)))
+    load = equal_load(plan, part.new * part.prompts, past, part.prompts, along, part.context)
+    mixed = sum(load_parts(plan, load))
     return np.asarray(decode) + none, np.asarray(mixed) + none
 
 
@@ -164,7 +168,7 @@ def collect_runs(points: Sequence[ServingPoint], replays: Sequence[Served], cata
     walled = np.zeros(len(rows), dtype=bool)
     for part in parts:
         walled[part.where] = part.queued
-    walled &= np.array([slots(p) >= _each(p) for p in own])
+    walled &= np.array([slots(p) >= _each(p) and not company_steps(p, catalog) for p in own])
     return Runs(
         rows=np.array(rows),
         groups=np.array(["|".join(group_of(p)) for p in own]),
@@ -236,6 +240,10 @@ def _part(
     # In a single wave only the prompts behind one's own interrupt it: half of them on average.
     wave = np.array([0.5 if rounds(p) == 1 else 1.0 for p in own])
     blank = np.ones(len(own))
+    waits = np.array([company_steps(p, catalog) for p in own])
+    ranks = np.array([_pool_dp(p) for p in own])
+    prompts = np.clip(1.0 + waits * each / output, 1.0, np.minimum(ranks, np.maximum(each, 1.0)))
+    prompts = np.where(waits > 0, prompts, 1.0)
     part = Part(
         where=where,
         plan=stack_plans(plans),
@@ -245,7 +253,8 @@ def _part(
         chunks=chunks,
         new=prompt / chunks,
         along=along,
-        added_share=np.maximum(each - 1, 0) * decoding * wave / np.maximum(output - 1, 1),
+        prompts=prompts,
+        added_share=np.maximum(each - 1, 0) * decoding * wave / np.maximum(output - 1, 1) / prompts,
         drafts=np.array([drafts(p) for p in own], dtype=float),
         layers=np.array([catalog.models[p.model].layers for p in own], dtype=float),
         ttft_ms=ttft,
@@ -264,7 +273,7 @@ def _part(
         step_ms=alone_ms + added_ms,
         prompt_ms=prompt_ms,
         alone_ms=1e3 * chunks * _steps_s(part.plan, part, np.zeros_like(batch))[1],
-        queued=(ttft > _WALLED * expected) | few,
+        queued=(ttft > _WALLED * expected) | few | (waits > 0),
     )
 
 

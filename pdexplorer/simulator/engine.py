@@ -210,6 +210,8 @@ class Engine(Residents):
         first_s = a + full * decodes.context_sum + windowed * decodes.window_sum
         self.prefill_share = 0.0
         steps = 1 if self.due or self.coming else decodes.steps_ahead()
+        if self.held_from is not None:
+            steps = min(steps, self.held_from + self.company_steps - decodes.iteration)
         self._run(now_s, steps, first_s - ramp, ramp)
 
     def _run(self, now_s: float, steps: int, base_s: float, ramp_s: float) -> None:

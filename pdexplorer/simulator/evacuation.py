@@ -34,7 +34,7 @@ def evacuate(engine: Residents) -> list[Sequence]:
     engine.arrived, engine.chunks, engine.due, engine.coming = [], [], [], []
     engine.admitted.clear()
     engine.prefilling = engine.inbound = engine.in_transfer = engine.steps = 0
-    engine.step_end = None
+    engine.step_end = engine.held_from = None
     engine.freed = False
     engine.kv.free = engine.kv.low = engine.kv.blocks
     engine.usage.enter(IDLE, now_s)

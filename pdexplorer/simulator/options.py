@@ -57,6 +57,8 @@ class SimulationOptions:
     static_batches: a colocated instance fills a batch, decodes all of it, and only then takes more.
     scheduled_ahead: a colocated instance chooses a step's batch as the step before it begins, so that the
     processor's work hides behind the GPU's: a prompt sits out the step after the one it comes in.
+    company: where prompts are not split they come in so many at a time, each rank of attention DP having one
+    to compute; the first waits at most company_steps steps for the others.
     trace_requests: request ids whose every token and step is kept. report: told the share of requests that
     have left, whenever the series are sampled.
     """
@@ -84,6 +86,8 @@ class SimulationOptions:
     scaling: Scaling | None = None
     static_batches: bool = False
     scheduled_ahead: bool = False
+    company: int = 1
+    company_steps: int = 0
     trace_requests: tuple[int, ...] = ()
     report: Callable[[float], None] | None = None
 

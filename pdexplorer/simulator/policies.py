@@ -30,11 +30,25 @@ def whole(engine: Residents) -> tuple[list[Chunk], bool]:
     """
     decodes = engine.decodes
     due_blocks = engine.make_room() if decodes.size else 0
-    if not engine.waiting:
+    if not engine.waiting or _awaits_company(engine):
         return [], True
     promised = sum(_blocks_at_end(engine, sequence) for sequence in engine.admitted.values())
     unpromised = engine.kv.blocks - promised
     return _fill_whole(engine, engine.chunk_tokens - decodes.size, due_blocks, unpromised), True
+
+
+def _awaits_company(engine: Residents) -> bool:
+    """Whether too few prompts wait, and not for long."""
+    decodes = engine.decodes
+    if not decodes.size or len(engine.waiting) >= engine.company:
+        engine.held_from = None
+        return False
+    if engine.held_from is None:
+        engine.held_from = decodes.iteration
+    if decodes.iteration - engine.held_from < engine.company_steps:
+        return True
+    engine.held_from = None
+    return False
 
 
 def prefill_first(engine: Residents) -> tuple[list[Chunk], bool]:

@@ -35,6 +35,8 @@ class Residents:
         "chunk_tokens",
         "chunks",
         "coming",
+        "company",
+        "company_steps",
         "decodes",
         "decodes_wait",
         "decoding",
@@ -44,6 +46,7 @@ class Residents:
         "filling",
         "freed",
         "gaps",
+        "held_from",
         "in_transfer",
         "inbound",
         "kv",
@@ -101,6 +104,9 @@ class Residents:
 
         self.waiting: deque[Sequence] = deque()
         self.ahead = spec.scheduled_ahead
+        self.company = spec.company
+        self.company_steps = spec.company_steps
+        self.held_from: int | None = None  # iteration since when prompts wait for company
         self.due: list[Sequence] = []  # where steps are chosen ahead: these wait from the next step's end on,
         self.coming: list[Sequence] = []  # those that came since it was chosen a step later
         self.partial: Sequence | None = None

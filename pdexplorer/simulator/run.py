@@ -39,6 +39,8 @@ def simulate_colocated(
         watermark_blocks=math.ceil(options.watermark_fraction * blocks),
         request_overhead_s=fleet.instance.engine.request_overhead_s,
         scheduled_ahead=options.scheduled_ahead,
+        company=options.company,
+        company_steps=options.company_steps,
     )
     if options.plain:
         return Colocated(spec, requests, options).run()

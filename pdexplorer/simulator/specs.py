@@ -33,7 +33,8 @@ class StepTimes(Protocol):
 @dataclass(frozen=True)
 class EngineSpec:
     """A pool of continuously batching instances: a colocated fleet, or a decode pool. request_overhead_s:
-    what an engine spends on a request before it can be scheduled. scheduled_ahead: as SimulationOptions says.
+    what an engine spends on a request before it can be scheduled. scheduled_ahead, company: as
+    SimulationOptions says.
     """
 
     timer: StepTimes
@@ -46,6 +47,8 @@ class EngineSpec:
     watermark_blocks: int = 0
     request_overhead_s: float = 0.0
     scheduled_ahead: bool = False
+    company: int = 1
+    company_steps: int = 0
 
 
 @dataclass(frozen=True)

@@ -139,3 +139,12 @@ def test_equal_requests_of_a_closed_loop_stay_one_step_apart_for_ever():
     ttft_s = (records["first_token_s"] - records["arrival_s"])[8:]
     alone_s = 0.01 + 1000e-4
     assert ttft_s.mean() == pytest.approx(3 * alone_s, rel=0.15)  # two others' prompts and its own
+
+
+def test_prompts_wait_for_company_but_not_for_ever():
+    given = requests_of([0.0, 0.045, 0.2], [10, 100, 100], [100, 1, 1])
+    together = run(given, policy="whole", company=2, company_steps=60).records
+    assert together["prefill_start_s"][1] == together["prefill_start_s"][2] > 0.2
+    patient = run(given, policy="whole", company=2, company_steps=5).records
+    assert patient["prefill_start_s"][1] == pytest.approx(0.051 + 5 * 0.01)
+    assert patient["prefill_start_s"][2] > patient["first_token_s"][1]
