@@ -105,15 +105,15 @@ def held_out(known: References, report: Callable[[str], None] = lambda text: Non
 def _predicted(runs: Runs, sums: Mapping[str, Floats]) -> tuple[Floats, Floats]:
     """(TTFT, TPOT), milliseconds."""
     ratios = kernel_ratios(runs, sums)
-    step, prompt, alone = (np.empty_like(runs.tpot_ms) for _ in range(3))
+    step, added, prompt, alone = (np.empty_like(runs.tpot_ms) for _ in range(4))
     for part in runs.parts:
-        step[part.where], prompt[part.where], alone[part.where] = closed_form_ms(
-            part, pick(ratios, part.where)
-        )
+        here = part.where
+        step[here], added[here], prompt[here], alone[here] = closed_form_ms(part, pick(ratios, here))
     held = acceptance(sums)
     tokens = sum((runs.drafts >= k) * held**k for k in range(1, int(runs.drafts.max()) + 1)) + 1.0
-    waits = runs.waited_steps * step + runs.together * alone + compile_ms(runs, sums)
-    return request_ms(sums) + prompt + waits, step / tokens
+    tpot = step / tokens + added
+    waits = runs.waited_steps * tpot * tokens + runs.together * alone + compile_ms(runs, sums)
+    return request_ms(sums) + prompt + waits, tpot
 
 
 def _minimum(runs: Runs, used: NDArray[np.bool_], found: tuple[Effect, ...]) -> Floats:

@@ -20,9 +20,10 @@ COLUMNS = ("silicon_data_source", "backend", "model_path", "system", "mode", "is
 NODE_GPUS = 8
 _STATED = re.compile(r"silicon_concurrency=(\d+)")
 _OWN_SWEEPS = "gap-analysis/"
-"""In the source of rows its authors measured themselves. Their lengths are nominal; a tenth of spread is
-assumed,
-which breaks the lockstep that equal lengths would keep for ever. The others are InferenceX dumps, whose
+"""In the source of rows its authors measured themselves. Their client
+draws equal lengths. Under TensorRT-LLM requests then end one step apart and come back so, for ever: every
+prompt of a 32B model waits for two others at any concurrency. The other engines' sweeps do not show it; a
+tenth of spread is assumed for them. The others are InferenceX dumps, whose
 client
 draws lengths uniformly from 0.8 of the nominal up to it and sends ten requests a slot.
 """
@@ -206,7 +207,7 @@ def _parse(
         kv_format="" if unknown else _kv_format(engine, weight_format, accelerator, model, catalog, cells),
         input_tokens=input_tokens,
         output_tokens=output_tokens,
-        length_ratios=(0.9, 1.1) if _OWN_SWEEPS in source else (0.8, 1.0),
+        length_ratios=_length_ratios(engine, source),
         concurrency=concurrency,
         colocated=colocated if not problem else None,
         prefill=prefill if not problem else None,
@@ -223,6 +224,12 @@ def _parse(
 def _looked_up(side: Side) -> Pool:
     tp, dp = (1, side.gpus) if side.attention_dp else (side.gpus, 1)
     return Pool(tp, 1, side.gpus, dp, side.instances, side.batch)
+
+
+def _length_ratios(engine: str, source: str) -> tuple[float, float]:
+    if _OWN_SWEEPS not in source:
+        return 0.8, 1.0
+    return (1.0, 1.0) if engine == "trtllm" else (0.9, 1.1)
 
 
 def _pool(cells: Mapping[str, str], side: str, notes: list[str]) -> tuple[Pool | None, str]:

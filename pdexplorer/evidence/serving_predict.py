@@ -13,6 +13,7 @@ from pdexplorer.evidence.serving_setup import (
     SETUPS,
     TIGHT_MEMORY_FRACTION,
     chunk_tokens,
+    company_steps,
     compiles,
     decode_slots,
     graph_tokens,
@@ -24,7 +25,7 @@ from pdexplorer.evidence.serving_setup import (
     young,
 )
 from pdexplorer.evidence.serving_split import SplitNumbers, handshake_ms, prefill_ratios
-from pdexplorer.evidence.serving_waits import drafted_ratio, replayed_tokens, request_keys, wait_ms
+from pdexplorer.evidence.serving_waits import drafted, replayed_tokens, request_keys, wait_ms
 from pdexplorer.infeasible import Infeasible
 from pdexplorer.physics.fleet import ColocatedFleet, DisaggregatedFleet
 from pdexplorer.physics.instance import Instance, Parallelism, build_instance
@@ -122,10 +123,9 @@ def with_waits(point: ServingPoint, raw: Served, catalog: Catalog, numbers: Serv
     assert pool is not None
     instance = pool_instance(point, pool, catalog, numbers.ratios)
     assert not isinstance(instance, Infeasible)
-    longer, tokens = drafted_ratio(point, instance, raw.tpot_ms, raw.ttft_ms, numbers.draft_acceptance)
-    step_ms = raw.tpot_ms * longer
-    wait = wait_ms(point, catalog, instance, step_ms)
-    return Served(raw.ttft_ms + request + wait, step_ms / tokens, "")
+    tpot_ms, tokens = drafted(point, instance, raw.tpot_ms, raw.ttft_ms, numbers.draft_acceptance)
+    wait = wait_ms(point, catalog, instance, tpot_ms * tokens)
+    return Served(raw.ttft_ms + request + wait, tpot_ms, "")
 
 
 def replay_serving(
@@ -215,7 +215,13 @@ def _colocated(point: ServingPoint, pool: Pool, catalog: Catalog, ratios: Servin
     share = max(round(point.concurrency / pool.instances), 1)
     budget = chunk_tokens(point) * pool.attention_dp
     fleet = ColocatedFleet(instance, 1, budget, SETUPS[point.engine].chunking, slots(point))
-    options = SimulationOptions(closed_loop_concurrency=share, samples=0)
+    options = SimulationOptions(
+        closed_loop_concurrency=share,
+        samples=0,
+        scheduled_ahead=SETUPS[point.engine].ahead,
+        company=pool.attention_dp,
+        company_steps=company_steps(point, catalog),
+    )
     result = simulate_colocated(fleet, closed_loop_requests(point, share), options)
     return _means(point, result.records, share)
 

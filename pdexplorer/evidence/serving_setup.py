@@ -25,13 +25,16 @@ _DAY = re.compile(r"measured=(\d{4}-\d\d-\d\d)")
 @dataclass(frozen=True, slots=True)
 class ServerSetup:
     """Scheduler settings of an engine in the benchmarks. memory_fraction: of the device's memory for weights
-    and KV; with `of_free`, of what the weights leave.
+    and KV; with `of_free`, of what the weights leave. ahead: it chooses a step's batch as the one before
+    begins. TensorRT-LLM's PyTorch backend does, and splits no prompt, unless told otherwise
+    (disable_overlap_scheduler, enable_chunked_prefill), which no script does.
     """
 
-    chunking: Literal["chunked", "prefill_first"]
+    chunking: Literal["chunked", "whole", "prefill_first"]
     memory_fraction: float
     of_free: bool
     source: str
+    ahead: bool = False
 
 
 _SOURCE = "launch scripts of github SemiAnalysisAI/InferenceX benchmarks/single_node"
@@ -39,7 +42,7 @@ _SOURCE = "launch scripts of github SemiAnalysisAI/InferenceX benchmarks/single_
 SETUPS: Mapping[str, ServerSetup] = MappingProxyType(
     {
         "vllm": ServerSetup("chunked", 0.9, False, f"{_SOURCE}: gpu-memory-utilization 0.9"),
-        "trtllm": ServerSetup("chunked", 0.85, True, f"{_SOURCE}: free_gpu_memory_fraction 0.8 to 0.9"),
+        "trtllm": ServerSetup("whole", 0.85, True, f"{_SOURCE}: free_gpu_memory_fraction 0.8 to 0.9", True),
         "sglang": ServerSetup("prefill_first", 0.85, False, f"{_SOURCE}: mem-fraction-static 0.82 to 0.85"),
     }
 )
@@ -58,6 +61,11 @@ WARMED_UP_FROM = "2025-12-01"
 
 YOUNG_UNTIL = "2025-11-10"
 """The first public dump: mixtures of experts ran on kernels that later releases replaced."""
+
+
+ONE_PROMPT_UNTIL = "2026-01-01"
+"""Until then TensorRT-LLM's budget for DeepSeek held one prompt beside the decodes; since the same scripts
+also evaluate answers (RUN_EVAL) it is 8,192 tokens at least. The day is assumed, between two dumps."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +87,10 @@ def chunk_tokens(point: ServingPoint) -> int:
         return 32768 if wide else 16384
     if point.weight_format == "mxfp4":
         return 20000
-    if point.own_sweep or point.colocated is None:
+    if point.own_sweep:
+        # github ai-dynamo/aiconfigurator, generator/rule_plugin/benchmark/trtllm.rule, by the same authors.
+        return point.input_tokens + point.concurrency + 1500
+    if point.colocated is None:
         return 8192 if point.model.startswith("deepseek") else 16384
     if not point.model.startswith("deepseek"):
         # max_num_tokens is max-model-len: a prompt and its answer.
@@ -87,7 +98,8 @@ def chunk_tokens(point: ServingPoint) -> int:
     held = point.concurrency // point.colocated.attention_dp
     if drafts(point):
         return (drafts(point) + 1) * held + point.input_tokens + 64
-    return max(8192, point.concurrency + point.input_tokens + 64)
+    one = point.concurrency + point.input_tokens + 64
+    return one if "" < measured_on(point) < ONE_PROMPT_UNTIL else max(8192, one)
 
 
 _TUNED_FROM = "2026-04-04"
@@ -245,12 +257,21 @@ def predicts_several_tokens(point: ServingPoint) -> bool:
     return "1.2.0rc6.post3" in source or ("1.1.0rc2.post2" in source and "measured=2026" in source)
 
 
+def company_steps(point: ServingPoint, catalog: Catalog) -> int:
+    """Steps that a rank of attention DP waits with a prompt for the others to have one too: TensorRT-LLM's
+    attention_dp_config in the same scripts (enable_balance, timeout_iters 60).
+    """
+    pool = point.colocated
+    latent = catalog.models[point.model].attention == "mla"
+    told = point.engine == "trtllm" and latent and not point.own_sweep
+    return 60 if told and pool is not None and pool.attention_dp > 1 else 0
+
+
 def admission(point: ServingPoint, catalog: Catalog) -> Admission:
     """How long a prompt may have to wait before the scheduler takes it, as launched.
 
     SGLang on Blackwell: scheduler-recv-interval 10, or 30 from 16 in flight on. TensorRT-LLM:
-    batch_wait_timeout_iters 20 for Llama-70B at 1k/1k below TP 8, and timeout_iters 60 of attention DP, whose
-    ranks wait for each other.
+    batch_wait_timeout_iters 20 for Llama-70B at 1k/1k below TP 8.
     """
     none = Admission(0, False)
     pool = point.colocated
@@ -262,8 +283,6 @@ def admission(point: ServingPoint, catalog: Catalog) -> Admission:
             latent and point.weight_format == "fp8_block" and pool.tp == 4
         )
         return Admission(30 if seldom else 10, True)
-    if point.engine == "trtllm" and latent:
-        return Admission(60 if pool.attention_dp > 1 else 0, False)
     if point.engine == "trtllm" and not catalog.models[point.model].experts:
         short = point.input_tokens == point.output_tokens == 1024 and pool.tp < NODE_GPUS
         return Admission(20 if short else 0, False)

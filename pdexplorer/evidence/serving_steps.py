@@ -20,6 +20,7 @@ from pdexplorer.evidence.serving_predict import Served, pool_instance
 from pdexplorer.evidence.serving_setup import (
     SETUPS,
     chunk_tokens,
+    company_steps,
     compiles,
     drafts,
     graph_tokens,
@@ -76,8 +77,9 @@ class Runs:
 @dataclass(frozen=True, slots=True)
 class Part:
     """Runs whose plans have the same shape, stacked. where: their places in Runs. At neutral ratios: ttft_ms
-    and tpot_ms of the replay, step_ms and prompt_ms of the closed form, alone_ms a prompt's prefill. queued:
-    requests wait for the end of others.
+    and tpot_ms of the replay, step_ms (with what interrupts it) and prompt_ms of the closed form, alone_ms a
+    prompt's prefill. prompts: how many come in together. queued: requests wait for the end of others, or for
+    company.
     """
 
     where: NDArray[np.int64]
@@ -88,6 +90,7 @@ class Part:
     chunks: Floats
     new: Floats
     along: Floats
+    prompts: Floats
     added_share: Floats
     drafts: Floats
     layers: Floats
@@ -106,24 +109,24 @@ def group_of(point: ServingPoint) -> tuple[str, str]:
     return ("deepseek" if point.model.startswith("deepseek") else point.model), point.accelerator
 
 
-def closed_form_ms(part: Part, ratios: KernelRatios) -> tuple[Floats, Floats, Floats]:
-    """Milliseconds of (a step and what interrupts it, TTFT without waits, a prompt alone) of each run. What a
-    request waits for others to end moves with their steps, all else with prompts.
+def closed_form_ms(part: Part, ratios: KernelRatios) -> tuple[Floats, Floats, Floats, Floats]:
+    """Milliseconds of (a step, what others' prompts add a token, TTFT without waits, a prompt alone) of each
+    run. What a request waits for others to end moves with their steps, all else with prompts.
     """
-    step, prompt = _unscaled_ms(part, scale_plan(part.plan, ratios), part.drafts)
-    slower, longer = step / part.step_ms, prompt / part.prompt_ms
+    step, added, prompt = _unscaled_ms(part, scale_plan(part.plan, ratios), part.drafts)
+    slower, longer = (step + added) / part.step_ms, prompt / part.prompt_ms
+    replayed = part.tpot_ms / part.step_ms
     own = np.where(part.queued, np.minimum(part.ttft_ms, _OWN_PROMPTS * part.alone_ms), part.ttft_ms)
     ttft = own * longer + (part.ttft_ms - own) * slower
-    return part.tpot_ms * slower, ttft, part.alone_ms * longer
+    return replayed * step, replayed * added, ttft, part.alone_ms * longer
 
 
-def _unscaled_ms(part: Part, plan: StepPlan, drafts: Floats) -> tuple[Floats, Floats]:
-    """(a step and what interrupts it, a prompt's steps) before they are scaled to the replay."""
+def _unscaled_ms(part: Part, plan: StepPlan, drafts: Floats) -> tuple[Floats, Floats, Floats]:
+    """(a step, what others' prompts add a token, a prompt's steps) before they are scaled to the replay."""
     decode, mixed = _steps_s(plan, part, part.along)
     added = mixed - np.where(part.prefill_first, 0.0, decode)
     longer = np.where(drafts > 0, verify_added_s(plan, part.batch, drafts, decode, part.layers), 0.0)
-    step = 1e3 * (decode + longer + part.added_share * part.chunks * added)
-    return step, 1e3 * mixed * part.chunks
+    return 1e3 * (decode + longer), 1e3 * part.added_share * part.chunks * added, 1e3 * mixed * part.chunks
 
 
 def _steps_s(plan: StepPlan, part: Part, along: Floats) -> tuple[Floats, Floats]:
@@ -131,7 +134,8 @@ def _steps_s(plan: StepPlan, part: Part, along: Floats) -> tuple[Floats, Floats]
     none = np.zeros_like(part.batch)
     decode = sum(load_parts(plan, equal_load(plan, none, none, 1.0, part.batch, part.context)))
     past = (part.chunks - 1) / 2 * part.new
-    mixed = sum(load_parts(plan, equal_load(plan, part.new, past, 1.0, along, part.context)))
+    load = equal_load(plan, part.new * part.prompts, past, part.prompts, along, part.context)
+    mixed = sum(load_parts(plan, load))
     return np.asarray(decode) + none, np.asarray(mixed) + none
 
 
@@ -168,7 +172,7 @@ def collect_runs(points: Sequence[ServingPoint], replays: Sequence[Served], cata
     walled = np.zeros(len(rows), dtype=bool)
     for part in parts:
         walled[part.where] = part.queued
-    walled &= np.array([slots(p) >= _each(p) for p in own])
+    walled &= np.array([slots(p) >= _each(p) and not company_steps(p, catalog) for p in own])
     return Runs(
         rows=np.array(rows),
         groups=np.array(["|".join(group_of(p)) for p in own]),
@@ -240,6 +244,10 @@ def _part(
     # In a single wave only the prompts behind one's own interrupt it: half of them on average.
     wave = np.array([0.5 if rounds(p) == 1 else 1.0 for p in own])
     blank = np.ones(len(own))
+    waits = np.array([company_steps(p, catalog) for p in own])
+    ranks = np.array([_pool_dp(p) for p in own])
+    prompts = np.clip(1.0 + waits * each / output, 1.0, np.minimum(ranks, np.maximum(each, 1.0)))
+    prompts = np.where(waits > 0, prompts, 1.0)
     part = Part(
         where=where,
         plan=stack_plans(plans),
@@ -249,7 +257,8 @@ def _part(
         chunks=chunks,
         new=prompt / chunks,
         along=along,
-        added_share=np.maximum(each - 1, 0) * decoding * wave / np.maximum(output - 1, 1),
+        prompts=prompts,
+        added_share=np.maximum(each - 1, 0) * decoding * wave / np.maximum(output - 1, 1) / prompts,
         drafts=np.array([drafts(p) for p in own], dtype=float),
         layers=np.array([catalog.models[p.model].layers for p in own], dtype=float),
         ttft_ms=ttft,
@@ -259,16 +268,16 @@ def _part(
         alone_ms=blank,
         queued=np.zeros(len(own), dtype=bool),
     )
-    step_ms, prompt_ms = _unscaled_ms(part, part.plan, 0.0 * batch)
+    alone_ms, added_ms, prompt_ms = _unscaled_ms(part, part.plan, 0.0 * batch)
     share = np.array([1.0 / rounds(p) for p in own])
     expected = (share * (each + 1) / 2 + 1.0 - share) * prompt_ms
     few = np.array([slots(p) < _each(p) for p in own])
     return replace(
         part,
-        step_ms=step_ms,
+        step_ms=alone_ms + added_ms,
         prompt_ms=prompt_ms,
         alone_ms=1e3 * chunks * _steps_s(part.plan, part, np.zeros_like(batch))[1],
-        queued=(ttft > _WALLED * expected) | few,
+        queued=(ttft > _WALLED * expected) | few | (waits > 0),
     )
 
 

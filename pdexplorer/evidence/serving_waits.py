@@ -85,14 +85,16 @@ def replayed_tokens(point: ServingPoint) -> float:
     return 1.0 if point.colocated is not None else tokens_per_step(drafts(point), _REPLAYED_ACCEPTANCE)
 
 
-def drafted_ratio(
+def drafted(
     point: ServingPoint, instance: Instance, tpot_ms: float, ttft_ms: float, acceptance: float
 ) -> tuple[float, float]:
-    """(step with drafts over the step without, tokens it yields); (1, 1) without drafts."""
+    """(TPOT with drafts from the TPOT without, tokens a step yields). There are fewer, longer steps; the
+    prompts of the others interrupt a request as often as without.
+    """
     draft = drafts(point)
     pool = point.colocated or point.decode
     if not draft or pool is None:
-        return 1.0, 1.0
+        return tpot_ms, 1.0
     input_tokens, output_tokens = (
         nominal * sum(point.length_ratios) / 2 for nominal in (point.input_tokens, point.output_tokens)
     )
@@ -100,7 +102,10 @@ def drafted_ratio(
     batch = max(point.concurrency / pool.instances * whole / (whole + ttft_ms), 1.0)
     plain = step_time_s(instance, decode_batch=batch, decode_context_tokens=input_tokens + output_tokens / 2)
     added = float(verify_added_s(instance.plan, batch, draft, plain, instance.architecture.layers))
-    return 1.0 + 1e3 * added / tpot_ms, tokens_per_step(draft, acceptance)
+    tokens = tokens_per_step(draft, acceptance)
+    # A decode pool has no prompts between its steps: what they last longer than planned is steps as well.
+    step_ms = tpot_ms if point.colocated is None else min(1e3 * plain, tpot_ms)
+    return (step_ms + 1e3 * added) / tokens + tpot_ms - step_ms, tokens
 
 
 def verify_added_s(plan: StepPlan, batch: Any, draft: Any, plain_s: Any, layers: Any) -> Any:

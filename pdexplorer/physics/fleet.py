@@ -14,7 +14,7 @@ class ColocatedFleet:
     instance: Instance
     instances: int
     chunk_tokens: int
-    chunking: Literal["chunked", "prefill_first", "unchunked"]
+    chunking: Literal["chunked", "whole", "prefill_first", "unchunked"]
     max_batch: int
 
     @property

@@ -44,6 +44,11 @@ class Engine(Residents):
 
     def submit(self, sequence: Sequence) -> None:
         """A prompt to prefill and decode here."""
+        if self.ahead and self.running:
+            self.coming.append(sequence)
+            if self.steps > 1:
+                self._shorten(self._steps_until(self.env._now))
+            return
         waiting = self.waiting
         waiting.append(sequence)
         if self.step_end is None:
@@ -139,6 +144,7 @@ class Engine(Residents):
         decodes = self.decodes
         if self.running:
             self.account(now_s - self.start_s)
+            self._look()
             if self.decoding and decodes.size:
                 through = decodes.advance(self.steps, self.start_s, self.base_s, self.ramp_s, now_s)
                 self.decoding = False  # its blocks are counted now
@@ -155,6 +161,9 @@ class Engine(Residents):
                 self.inbound -= 1
                 self.admit(sequence)
                 decodes.join(sequence, now_s)
+        if self.coming and not (decodes.size or self.waiting or self.due or self.partial):
+            self._look()
+            self._look()
         self.chunks, self.decoding = self.choose_chunks(self)
         if self.chunks:
             self._start_mixed(now_s)
@@ -169,6 +178,11 @@ class Engine(Residents):
             self.freed = False
             if self.on_room is not None:
                 self.on_room()
+
+    def _look(self) -> None:
+        """A step chosen ahead begins: who came before the last one did may be in the next."""
+        self.waiting += self.due
+        self.due, self.coming = self.coming, []
 
     def _start_mixed(self, now_s: float) -> None:
         for sequence, _ in self.chunks:
@@ -195,7 +209,10 @@ class Engine(Residents):
         ramp = 0.5 * (full * size + windowed * (size if self.window is None else decodes.below_window))
         first_s = a + full * decodes.context_sum + windowed * decodes.window_sum
         self.prefill_share = 0.0
-        self._run(now_s, decodes.steps_ahead(), first_s - ramp, ramp)
+        steps = 1 if self.due or self.coming else decodes.steps_ahead()
+        if self.held_from is not None:
+            steps = min(steps, self.held_from + self.company_steps - decodes.iteration)
+        self._run(now_s, steps, first_s - ramp, ramp)
 
     def _run(self, now_s: float, steps: int, base_s: float, ramp_s: float) -> None:
         if not self.running:

@@ -24,17 +24,17 @@ def evacuate(engine: Residents) -> list[Sequence]:
             decodes.preempt(sequence)
     for sequence in engine.arrived:
         sequence.last_token_s = sequence.first_token_s  # NaN where prefill made no token
-    lost = [*here, *engine.arrived, *engine.waiting]
+    lost = [*here, *engine.arrived, *engine.waiting, *engine.due, *engine.coming]
     for sequence in lost:
         sequence.state = WAITING
         sequence.reserved = False
     decodes.drop_stale()
     engine.waiting.clear()
     engine.partial = None
-    engine.arrived, engine.chunks = [], []
+    engine.arrived, engine.chunks, engine.due, engine.coming = [], [], [], []
     engine.admitted.clear()
     engine.prefilling = engine.inbound = engine.in_transfer = engine.steps = 0
-    engine.step_end = None
+    engine.step_end = engine.held_from = None
     engine.freed = False
     engine.kv.free = engine.kv.low = engine.kv.blocks
     engine.usage.enter(IDLE, now_s)

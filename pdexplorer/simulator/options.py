@@ -55,6 +55,10 @@ class SimulationOptions:
     is one more hop. transfer_retries: a transfer that fails is sent again so often, then the decode side
     recomputes the prompt. scaling: pools that grow, shrink or change roles; None for fixed ones.
     static_batches: a colocated instance fills a batch, decodes all of it, and only then takes more.
+    scheduled_ahead: a colocated instance chooses a step's batch as the step before it begins, so that the
+    processor's work hides behind the GPU's: a prompt sits out the step after the one it comes in.
+    company: where prompts are not split they come in so many at a time, each rank of attention DP having one
+    to compute; the first waits at most company_steps steps for the others.
     trace_requests: request ids whose every token and step is kept. report: told the share of requests that
     have left, whenever the series are sampled.
     """
@@ -81,6 +85,9 @@ class SimulationOptions:
     transfer_retries: int = 1
     scaling: Scaling | None = None
     static_batches: bool = False
+    scheduled_ahead: bool = False
+    company: int = 1
+    company_steps: int = 0
     trace_requests: tuple[int, ...] = ()
     report: Callable[[float], None] | None = None
 

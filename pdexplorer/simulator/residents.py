@@ -29,18 +29,24 @@ class Residents:
     __slots__ = (
         "admissions",
         "admitted",
+        "ahead",
         "arrived",
         "base_s",
         "chunk_tokens",
         "chunks",
+        "coming",
+        "company",
+        "company_steps",
         "decodes",
         "decodes_wait",
         "decoding",
+        "due",
         "eager",
         "env",
         "filling",
         "freed",
         "gaps",
+        "held_from",
         "in_transfer",
         "inbound",
         "kv",
@@ -97,6 +103,12 @@ class Residents:
         self.usage = InstanceUsage()
 
         self.waiting: deque[Sequence] = deque()
+        self.ahead = spec.scheduled_ahead
+        self.company = spec.company
+        self.company_steps = spec.company_steps
+        self.held_from: int | None = None  # iteration since when prompts wait for company
+        self.due: list[Sequence] = []  # where steps are chosen ahead: these wait from the next step's end on,
+        self.coming: list[Sequence] = []  # those that came since it was chosen a step later
         self.partial: Sequence | None = None
         self.arrived: list[Sequence] = []
         self.prefilling = 0  # admitted, prompt not done

@@ -38,6 +38,9 @@ def simulate_colocated(
         policy="static" if options.static_batches else fleet.chunking,
         watermark_blocks=math.ceil(options.watermark_fraction * blocks),
         request_overhead_s=fleet.instance.engine.request_overhead_s,
+        scheduled_ahead=options.scheduled_ahead,
+        company=options.company,
+        company_steps=options.company_steps,
     )
     if options.plain:
         return Colocated(spec, requests, options).run()

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
-Policy = Literal["chunked", "prefill_first", "unchunked", "static"]
+Policy = Literal["chunked", "whole", "prefill_first", "unchunked", "static"]
 
 
 class StepTimes(Protocol):
@@ -33,7 +33,8 @@ class StepTimes(Protocol):
 @dataclass(frozen=True)
 class EngineSpec:
     """A pool of continuously batching instances: a colocated fleet, or a decode pool. request_overhead_s:
-    what an engine spends on a request before it can be scheduled.
+    what an engine spends on a request before it can be scheduled. scheduled_ahead, company: as
+    SimulationOptions says.
     """
 
     timer: StepTimes
@@ -45,6 +46,9 @@ class EngineSpec:
     policy: Policy = "chunked"
     watermark_blocks: int = 0
     request_overhead_s: float = 0.0
+    scheduled_ahead: bool = False
+    company: int = 1
+    company_steps: int = 0
 
 
 @dataclass(frozen=True)

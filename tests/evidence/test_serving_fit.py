@@ -87,7 +87,8 @@ def closed_form(known: References, numbers: ServingNumbers) -> np.ndarray[tuple[
             assert not isinstance(neutral, Infeasible)
             own.append(numbers.ratios.of(neutral, bool(known.runs.young[place])))
         stacked = {name: np.array([getattr(r, name) for r in own]) for name in KernelRatios.__slots__}
-        times[part.where] = closed_form_ms(part, KernelRatios(**stacked))[0]
+        step_ms, added_ms, _, _ = closed_form_ms(part, KernelRatios(**stacked))
+        times[part.where] = step_ms + added_ms
     return times
 
 

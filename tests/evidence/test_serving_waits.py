@@ -7,7 +7,7 @@ import pytest
 from pdexplorer.catalog.catalog import load_catalog
 from pdexplorer.evidence.serving_points import ServingPoint, parse_serving
 from pdexplorer.evidence.serving_predict import Served, ServingNumbers, pool_instance, with_waits
-from pdexplorer.evidence.serving_waits import company, request_keys, tokens_per_step, waited_steps
+from pdexplorer.evidence.serving_waits import company, drafted, request_keys, tokens_per_step, waited_steps
 from pdexplorer.infeasible import Infeasible
 from pdexplorer.physics.serving import ServingRatios
 
@@ -51,6 +51,19 @@ def test_waits_are_added_and_steps_divided() -> None:
     assert served.tpot_ms is not None
     # Three drafts at one half yield 1.875 tokens of a step that verifying makes longer.
     assert 10.0 / 1.875 < served.tpot_ms < 10.0
+
+
+def test_drafts_shorten_no_interruption() -> None:
+    catalog = load_catalog()
+    row = point(
+        backend="trtllm", silicon_data_source="1.2.0rc6.post3; silicon_concurrency=16; measured=2026-02-05"
+    )
+    assert row.colocated is not None
+    instance = pool_instance(row, row.colocated, catalog, ServingRatios())
+    assert not isinstance(instance, Infeasible)
+    # Both hold more than a decode step; TTFT is left out, so that the batch is the same.
+    longer, shorter = (drafted(row, instance, tpot_ms, 0.0, 0.5)[0] for tpot_ms in (60.0, 50.0))
+    assert longer - shorter == pytest.approx(10.0)
 
 
 def test_young_engines_are_slower() -> None:

@@ -102,3 +102,49 @@ def test_no_requests():
     result = run(requests_of([]))
     assert result.requests == 0
     assert result.simulated_s == 0.0
+
+
+def test_whole_prompts_are_not_split_and_decodes_go_on():
+    split = run(requests_of([0.0, 0.0], 150, 40), policy="chunked", chunk_tokens=200).records
+    whole = run(requests_of([0.0, 0.0], 150, 40), policy="whole", chunk_tokens=200)
+    assert split["first_token_s"][0] == pytest.approx(0.01 + 200e-4)
+    assert whole.records["first_token_s"][0] == pytest.approx(0.01 + 150e-4)
+    assert whole.records["first_token_s"][1] == pytest.approx(2 * 0.01 + 300e-4)
+    assert whole.itl_bin_s.max() == pytest.approx(0.01 + 150e-4, abs=2e-4)
+
+
+def test_whole_prompts_wait_for_kv_for_their_whole_answers():
+    given = requests_of([0.0, 0.0], 100, 100)  # 13 blocks each at the end, 7 for the prompt
+    taken = run(given, policy="chunked", kv_blocks=20).records
+    kept = run(given, policy="whole", kv_blocks=20).records
+    assert taken["preemptions"].sum() > 0
+    assert kept["preemptions"].sum() == 0
+    assert kept["prefill_start_s"][1] == pytest.approx(kept["finish_s"][0])
+
+
+def test_steps_chosen_ahead_take_a_prompt_one_step_later():
+    given = requests_of([0.0, 0.045], [10, 100], [40, 1])  # it comes in the step from 41 to 51 ms
+    first = {
+        ahead: run(given, SimulationOptions(scheduled_ahead=ahead), scheduled_ahead=ahead).records
+        for ahead in (False, True)
+    }
+    assert first[False]["first_token_s"][1] == pytest.approx(0.051 + 0.01 + 100e-4)
+    assert first[True]["first_token_s"][1] == pytest.approx(0.061 + 0.01 + 100e-4)
+
+
+def test_equal_requests_of_a_closed_loop_stay_one_step_apart_for_ever():
+    given = requests_of([0.0] * 80, 1000, 50)
+    options = SimulationOptions(closed_loop_concurrency=8)
+    records = run(given, options, policy="whole", chunk_tokens=1500, scheduled_ahead=True).records
+    ttft_s = (records["first_token_s"] - records["arrival_s"])[8:]
+    alone_s = 0.01 + 1000e-4
+    assert ttft_s.mean() == pytest.approx(3 * alone_s, rel=0.15)  # two others' prompts and its own
+
+
+def test_prompts_wait_for_company_but_not_for_ever():
+    given = requests_of([0.0, 0.045, 0.2], [10, 100, 100], [100, 1, 1])
+    together = run(given, policy="whole", company=2, company_steps=60).records
+    assert together["prefill_start_s"][1] == together["prefill_start_s"][2] > 0.2
+    patient = run(given, policy="whole", company=2, company_steps=5).records
+    assert patient["prefill_start_s"][1] == pytest.approx(0.051 + 5 * 0.01)
+    assert patient["prefill_start_s"][2] > patient["first_token_s"][1]
