@@ -10,6 +10,7 @@ from typing import Literal
 
 from pdexplorer.catalog.catalog import Catalog
 from pdexplorer.evidence.serving_points import NODE_GPUS, WHOLE_FLEET, ServingPoint
+from pdexplorer.evidence.serving_sglang import drafting, launch
 
 _DAY = re.compile(r"measured=(\d{4}-\d\d-\d\d)")
 
@@ -64,8 +65,7 @@ def chunk_tokens(point: ServingPoint) -> int:
     if point.engine == "vllm":
         return 8192
     if point.engine == "sglang":
-        wide = point.weight_format == "fp8_block" or (point.weight_format == "bf16" and not point.own_sweep)
-        return 32768 if wide else 16384
+        return launch(point).chunk_tokens
     if point.weight_format == "mxfp4":
         return 20000
     if point.own_sweep or point.colocated is None:
@@ -89,7 +89,7 @@ def slots(point: ServingPoint) -> int:
     if point.own_sweep and point.engine == "trtllm" and point.model == "llama_3_1_8b":
         return max(each - 1, 1)
     if point.engine == "sglang" and not point.own_sweep:
-        return min(each, 512 if point.input_tokens == point.output_tokens else 256)
+        return min(each, launch(point).running)
     return each
 
 
@@ -161,9 +161,18 @@ def measured_on(point: ServingPoint) -> str:
 
 def drafts(point: ServingPoint) -> int:
     """Tokens drafted by multi-token prediction, 0 without: three, or one with attention DP."""
+    if point.engine == "sglang":
+        return launch(point).drafts
     if not predicts_several_tokens(point) or point.colocated is None:
         return 0
     return 1 if point.colocated.attention_dp > 1 else 3
+
+
+def drafts_wait_for_host(point: ServingPoint) -> bool:
+    """Whether the host's part of a step is not hidden: SGLang turns its overlap scheduler off where it drafts
+    (server_args, unless SGLANG_ENABLE_SPEC_V2 is exported; the scripts only assign it).
+    """
+    return point.engine == "sglang" and drafts(point) > 0
 
 
 def runs_eagerly(point: ServingPoint) -> bool:
@@ -187,7 +196,7 @@ def predicts_several_tokens(point: ServingPoint) -> bool:
 def admission(point: ServingPoint, catalog: Catalog) -> Admission:
     """How long a prompt may have to wait before the scheduler takes it, as launched.
 
-    SGLang on Blackwell: scheduler-recv-interval 10, or 30 from 16 in flight on. TensorRT-LLM:
+    SGLang on Blackwell: scheduler-recv-interval. TensorRT-LLM:
     batch_wait_timeout_iters 20 for Llama-70B at 1k/1k below TP 8, and timeout_iters 60 of attention DP, whose
     ranks wait for each other.
     """
@@ -197,10 +206,7 @@ def admission(point: ServingPoint, catalog: Catalog) -> Admission:
         return none
     latent = catalog.models[point.model].attention == "mla"
     if point.engine == "sglang" and catalog.accelerators[point.accelerator].family == "blackwell":
-        seldom = point.concurrency >= 16 and not (
-            latent and point.weight_format == "fp8_block" and pool.tp == 4
-        )
-        return Admission(30 if seldom else 10, True)
+        return Admission(launch(point).poll_steps, True)
     if point.engine == "trtllm" and latent:
         return Admission(60 if pool.attention_dp > 1 else 0, False)
     if point.engine == "trtllm" and not catalog.models[point.model].experts:
@@ -218,6 +224,8 @@ def named_outlier(point: ServingPoint) -> str:
         return WHOLE_FLEET
     if (point.model, point.accelerator, point.concurrency) == ("gpt_oss_120b", "h100_sxm", 512):
         return "TTFT of minutes and the TPOT of a handful in flight: the server admitted far fewer than 512"
+    if point.engine == "sglang" and drafting(point) == "untold":
+        return "run twice under one name, with drafted tokens and without"
     if own_sweep and point.model == "qwen3_235b_a22b":
         return "TPOT of 35 to 58 ms whatever the batch and lengths: steps bound by the host, no CUDA graphs"
     if own_sweep and point.accelerator == "gb200" and point.model == "qwen3_32b":

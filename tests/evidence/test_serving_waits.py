@@ -7,6 +7,8 @@ import pytest
 from pdexplorer.catalog.catalog import load_catalog
 from pdexplorer.evidence.serving_points import ServingPoint, parse_serving
 from pdexplorer.evidence.serving_predict import Served, ServingNumbers, pool_instance, with_waits
+from pdexplorer.evidence.serving_setup import drafts, drafts_wait_for_host
+from pdexplorer.evidence.serving_sglang import drafting
 from pdexplorer.evidence.serving_waits import company, request_keys, tokens_per_step, waited_steps
 from pdexplorer.infeasible import Infeasible
 from pdexplorer.physics.serving import ServingRatios
@@ -51,6 +53,35 @@ def test_waits_are_added_and_steps_divided() -> None:
     assert served.tpot_ms is not None
     # Three drafts at one half yield 1.875 tokens of a step that verifying makes longer.
     assert 10.0 / 1.875 < served.tpot_ms < 10.0
+
+
+def test_drafts_leave_the_prompts_of_others_as_frequent() -> None:
+    catalog = load_catalog()
+    source = "measured=2026-03-20; silicon_concurrency={}; lmsysorg/sglang:v0.5.9-cu130"
+    row = {"model_path": "Qwen/Qwen3.5-397B-A17B", "moe_quant_mode": "fp8_block", "tp_size": "4"}
+    plain = point(**row, moe_tp_size="1", moe_ep_size="4", silicon_data_source=source.format(64))
+    drafted = point(**row, moe_tp_size="4", moe_ep_size="1", silicon_data_source=source.format(64))
+    assert (drafts(plain), drafts(drafted)) == (0, 3)
+    assert drafts_wait_for_host(drafted)
+
+    def tpot_ms(acceptance: float, host_s: float, replayed_ms: float) -> float:
+        numbers = ServingNumbers(ServingRatios(), {"sglang experts": 0.0}, acceptance, {}, host_s)
+        served = with_waits(drafted, Served(200.0, replayed_ms, ""), catalog, numbers)
+        assert served.tpot_ms is not None
+        return served.tpot_ms
+
+    # What comes between two tokens is no less for steps that yield 1.875 of them; a host's wait is.
+    assert tpot_ms(0.5, 0.0, 45.0) - tpot_ms(0.5, 0.0, 40.0) == pytest.approx(5.0, rel=0.05)
+    assert tpot_ms(0.5, 0.003, 40.0) - tpot_ms(0.5, 0.0, 40.0) == pytest.approx(3.0 / 1.875)
+
+
+def test_a_name_of_two_launches_is_told_by_what_only_one_ran() -> None:
+    def told(concurrency: int, prompt: str) -> str:
+        source = f"measured=2026-03-25; silicon_concurrency={concurrency}"
+        return drafting(point(silicon_data_source=source, isl=prompt))
+
+    assert told(128, "1024") == told(8, "8192") == "yes"
+    assert told(64, "1024") == told(4, "8192") == "untold"
 
 
 def test_young_engines_are_slower() -> None:
