@@ -19,12 +19,10 @@ from pdexplorer.physics.serving import NUMBERS, KernelRatios, ServingRatios
 Floats = NDArray[np.float64]
 
 REQUEST, ACCEPTANCE, COMPILE, OVERHEAD, YOUNG = "request", "acceptance", "compile", "overhead", "young"
-DRAFT_HOST = "draft_host"
-GROUPS = (*NUMBERS, OVERHEAD, REQUEST, ACCEPTANCE, DRAFT_HOST, COMPILE)
+GROUPS = (*NUMBERS, OVERHEAD, REQUEST, ACCEPTANCE, COMPILE)
 _START_REQUEST_S = 0.06
 _START_ACCEPTANCE = 0.7
 _MOST_ACCEPTANCE = 0.97
-_START_DRAFT_HOST_S = 3e-3
 _START_COMPILE_S = 30.0
 _BY_CLASS = ("product_launch", "cache", "collective", "compute", "attention_compute")
 _SPREAD = MappingProxyType(
@@ -76,7 +74,6 @@ def _all_effects(runs: Runs) -> Iterator[Effect]:
     for part in runs.parts:
         drafted[part.where] = part.drafts > 0
     yield Effect((ACCEPTANCE, "", ""), drafted, 0.3)
-    yield Effect((DRAFT_HOST, "", ""), runs.hosted, 0.7)
     cold = runs.cold_rounds > 0
     yield Effect((COMPILE, "", ""), cold, 1.0)
     yield from (Effect(effect.key, effect.where & cold, 0.7) for effect in _by(runs, COMPILE, "weights", 0.7))
@@ -117,12 +114,6 @@ def compile_ms(runs: Runs, sums: Mapping[str, Floats]) -> Floats:
     cold = runs.cold_rounds > 0
     mean: Floats = 1e3 * cold * _START_COMPILE_S * np.exp(sums[COMPILE]) / np.maximum(runs.cold_rounds, 1.0)
     return mean
-
-
-def draft_host_ms(runs: Runs, sums: Mapping[str, Floats]) -> Floats:
-    """What a step of drafts waits for its host, where nothing hides it."""
-    wait: Floats = 1e3 * _START_DRAFT_HOST_S * np.exp(sums[DRAFT_HOST]) * runs.hosted.astype(float)
-    return wait
 
 
 def acceptance(sums: Mapping[str, Floats]) -> Floats:
@@ -182,5 +173,4 @@ def numbers_of(runs: Runs, found: tuple[Effect, ...], theta: Floats, ratios: Ser
                 for name in sorted(set(runs.labels["weights"][runs.cold_rounds > 0]))
             }
         ),
-        draft_host_s=_START_DRAFT_HOST_S * factor(DRAFT_HOST, whole),
     )

@@ -23,7 +23,6 @@ def serving_toml(numbers: ServingNumbers) -> str:
     record = ("kind", "source", "points", "median_error_fraction", "p90_error_fraction", "spread_fraction")
     rest = {name: getattr(ratios, name) for name in ("young", *record)}
     waits = {"kind": ratios.kind, "source": ratios.source, "draft_acceptance": numbers.draft_acceptance}
-    waits["draft_host_s"] = numbers.draft_host_s
     sections: dict[str, Mapping[str, object]] = {
         "kernels": {**table, **rest},
         **{f"by_class.{name}": factors for name, factors in ratios.by_class.items()},

@@ -17,7 +17,6 @@ from pdexplorer.evidence.serving_effects import (
     Effect,
     acceptance,
     compile_ms,
-    draft_host_ms,
     effects,
     kernel_ratios,
     levels,
@@ -109,11 +108,10 @@ def _predicted(runs: Runs, sums: Mapping[str, Floats]) -> tuple[Floats, Floats]:
     held = acceptance(sums)
     drafted = range(1, int(runs.drafts.max()) + 1)
     tokens = sum(((runs.drafts >= k) * held**k for k in drafted), np.ones_like(runs.tpot_ms))
-    host = draft_host_ms(runs, sums)
     ttft, tpot = np.empty_like(runs.tpot_ms), np.empty_like(runs.tpot_ms)
     for part in runs.parts:
         where = part.where
-        closed = closed_form(part, pick(ratios, where), tokens[where], host[where])
+        closed = closed_form(part, pick(ratios, where), tokens[where], runs.host_ms[where])
         step = np.where(part.prefill_first, closed.step_ms, closed.tpot_ms * tokens[where])
         waits = runs.waited_steps[where] * step + runs.together[where] * closed.alone_ms
         ttft[where] = closed.ttft_ms + waits

@@ -49,8 +49,7 @@ _LINK_BYTE_PER_S = 50e9
 @dataclass(frozen=True, slots=True)
 class ServingNumbers:
     """Everything fitted to serving runs. ratios: of kernels; request_s: what a request costs besides
-    steps, by `request_keys`; draft_acceptance: share of drafted tokens that hold; draft_host_s: what a
-    step of drafts waits for its host where nothing hides it; compile_s: what a first
+    steps, by `request_keys`; draft_acceptance: share of drafted tokens that hold; compile_s: what a first
     wave waits for kernels, by format of weights; split: of split fleets.
     """
 
@@ -58,13 +57,12 @@ class ServingNumbers:
     request_s: Mapping[str, float]
     draft_acceptance: float
     compile_s: Mapping[str, float]
-    draft_host_s: float = 0.0
     split: SplitNumbers = field(default_factory=SplitNumbers)
 
     @property
     def count(self) -> int:
         """How many numbers they are."""
-        return self.ratios.count + len(self.request_s) + 2 + len(self.compile_s) + self.split.count
+        return self.ratios.count + len(self.request_s) + 1 + len(self.compile_s) + self.split.count
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +82,6 @@ def shipped_numbers() -> ServingNumbers:
         waits["request_s"],
         waits["draft_acceptance"],
         waits["compile_s"],
-        waits["draft_host_s"],
         SplitNumbers(**waits["split"]),
     )
 
@@ -116,9 +113,7 @@ def with_waits(point: ServingPoint, raw: Served, catalog: Catalog, numbers: Serv
         return Served(seen[0] + request, seen[1], "")
     instance = pool_instance(point, point.colocated, catalog, numbers.ratios)
     assert not isinstance(instance, Infeasible)
-    step_ms, tpot_ms = drafted_ms(
-        point, instance, raw.tpot_ms, raw.ttft_ms, numbers.draft_acceptance, numbers.draft_host_s
-    )
+    step_ms, tpot_ms = drafted_ms(point, instance, raw.tpot_ms, raw.ttft_ms, numbers.draft_acceptance)
     wait = wait_ms(point, catalog, instance, step_ms)
     return Served(raw.ttft_ms + request + wait, tpot_ms, "")
 

@@ -21,8 +21,8 @@ from pdexplorer.evidence.serving_setup import (
     SETUPS,
     chunk_tokens,
     compiles,
+    draft_host_s,
     drafts,
-    drafts_wait_for_host,
     named_outlier,
     rounds,
     runs_eagerly,
@@ -54,8 +54,8 @@ _WALLED = 2.5
 class Runs:
     """Colocated runs as arrays, in the order of `rows`, which index the points. labels: of each run, what
     numbers may differ by; cold_rounds: rounds of a run whose first wave meets kernels not compiled, else 0;
-    peaks: the least each ratio may be. use: neither outlier nor unmeasured; walled: waits for memory; hosted:
-    steps of drafts wait for their host.
+    peaks: the least each ratio may be. use: neither outlier nor unmeasured; walled: waits for memory;
+    host_ms: what a step of drafts waits for its host.
     """
 
     rows: NDArray[np.int64]
@@ -69,7 +69,7 @@ class Runs:
     ttft_ms: Floats
     tpot_ms: Floats
     drafts: Floats
-    hosted: NDArray[np.bool_]
+    host_ms: Floats
     waited_steps: Floats
     together: Floats
     parts: tuple["Part", ...]
@@ -201,7 +201,7 @@ def collect_runs(points: Sequence[ServingPoint], replays: Sequence[Served], cata
         ttft_ms=np.array([p.measured_ttft_ms for p in own], dtype=float),
         tpot_ms=np.array([p.measured_tpot_ms for p in own], dtype=float),
         drafts=np.array([drafts(p) for p in own], dtype=float),
-        hosted=np.array([drafts_wait_for_host(p) for p in own]),
+        host_ms=np.array([1e3 * draft_host_s(p) for p in own]),
         waited_steps=np.array([waited_steps(p, catalog) for p in own]),
         together=np.array([company(p, catalog) / _pool_dp(p) for p in own]),
         parts=parts,

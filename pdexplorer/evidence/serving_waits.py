@@ -6,7 +6,7 @@ import numpy as np
 
 from pdexplorer.catalog.catalog import Catalog
 from pdexplorer.evidence.serving_points import ServingPoint
-from pdexplorer.evidence.serving_setup import admission, chunk_tokens, drafts, drafts_wait_for_host
+from pdexplorer.evidence.serving_setup import admission, chunk_tokens, draft_host_s, drafts
 from pdexplorer.physics.instance import Instance
 from pdexplorer.physics.kernels import (
     collectives_s,
@@ -103,7 +103,6 @@ def drafted_ms(
     tpot_ms: float,
     ttft_ms: float,
     acceptance: float,
-    host_s: float,
 ) -> tuple[float, float]:
     """(a step, TPOT) of a run from a replay without drafts. Others' prompts come as often a token however
     many a step yields; SGLang, which lets no decode run along with them, counts only its decode steps.
@@ -117,7 +116,7 @@ def drafted_ms(
     batch = _decode_batch(point, tpot_ms, ttft_ms)
     added = float(verify_added_s(instance.plan, batch, draft, alone / 1e3, instance.architecture.layers))
     tokens = tokens_per_step(draft, acceptance)
-    step = alone + 1e3 * added + 1e3 * host_s * drafts_wait_for_host(point)
+    step = alone + 1e3 * added + 1e3 * draft_host_s(point)
     whole = step / tokens + tpot_ms - alone
     return (step if polled else whole * tokens), whole
 

@@ -171,8 +171,8 @@ def load_serving_ratios() -> ServingRatios:
 
 
 def load_serving_waits() -> Mapping[str, Any]:
-    """What a request costs besides steps: request_s by engine and class of model, draft_acceptance,
-    draft_host_s, compile_s by format of weights.
+    """What a request costs besides steps: request_s by engine and class of model, draft_acceptance, compile_s
+    by format of weights.
     """
     waits: Mapping[str, Any] = _document()["waits"]
     return waits
