@@ -12,10 +12,6 @@ from pdexplorer.evidence.serving_points import ServingPoint
 OFTEN, SELDOM = 10, 30
 """scheduler-recv-interval of the scripts of Blackwell below 16 in flight, and from there on."""
 
-DEFAULT_CHUNK_TOKENS = 8192
-"""What SGLang's server_args take on chips below 160 GB where nobody says otherwise; the authors' own sweeps
-are assumed to have said nothing."""
-
 
 @dataclass(frozen=True, slots=True)
 class Launch:
@@ -52,9 +48,9 @@ def drafting(point: ServingPoint) -> Drafting:
 
 
 def launch(point: ServingPoint) -> Launch:
-    """The settings of one run."""
+    """The settings of one run; those of the authors' own sweeps are assumed."""
     if point.own_sweep:
-        return Launch(DEFAULT_CHUNK_TOKENS, point.concurrency, 0)
+        return Launch(32768 if point.weight_format == "fp8_block" else 16384, point.concurrency, 0)
     short = point.input_tokens == point.output_tokens
     running = 512 if short else 256
     blocked = point.weight_format == "fp8_block"
