@@ -26,7 +26,7 @@ from pdexplorer.evidence.serving_effects import (
 from pdexplorer.evidence.serving_points import ServingPoint
 from pdexplorer.evidence.serving_predict import Served, ServingNumbers, replay_serving, with_waits
 from pdexplorer.evidence.serving_split_fit import with_split
-from pdexplorer.evidence.serving_steps import Runs, closed_form_ms, collect_runs, group_of, pick
+from pdexplorer.evidence.serving_steps import Runs, closed_form, collect_runs, group_of, pick
 from pdexplorer.physics.serving import ServingRatios
 
 Floats = NDArray[np.float64]
@@ -105,15 +105,18 @@ def held_out(known: References, report: Callable[[str], None] = lambda text: Non
 def _predicted(runs: Runs, sums: Mapping[str, Floats]) -> tuple[Floats, Floats]:
     """(TTFT, TPOT), milliseconds."""
     ratios = kernel_ratios(runs, sums)
-    step, added, prompt, alone = (np.empty_like(runs.tpot_ms) for _ in range(4))
-    for part in runs.parts:
-        here = part.where
-        step[here], added[here], prompt[here], alone[here] = closed_form_ms(part, pick(ratios, here))
     held = acceptance(sums)
-    tokens = sum((runs.drafts >= k) * held**k for k in range(1, int(runs.drafts.max()) + 1)) + 1.0
-    tpot = step / tokens + added
-    waits = runs.waited_steps * tpot * tokens + runs.together * alone + compile_ms(runs, sums)
-    return request_ms(sums) + prompt + waits, tpot
+    drafted = range(1, int(runs.drafts.max()) + 1)
+    tokens = sum(((runs.drafts >= k) * held**k for k in drafted), np.ones_like(runs.tpot_ms))
+    ttft, tpot = np.empty_like(runs.tpot_ms), np.empty_like(runs.tpot_ms)
+    for part in runs.parts:
+        where = part.where
+        closed = closed_form(part, pick(ratios, where), tokens[where], runs.host_ms[where])
+        step = np.where(part.prefill_first, closed.step_ms, closed.tpot_ms * tokens[where])
+        waits = runs.waited_steps[where] * step + runs.together[where] * closed.alone_ms
+        ttft[where] = closed.ttft_ms + waits
+        tpot[where] = closed.tpot_ms
+    return request_ms(sums) + ttft + compile_ms(runs, sums), tpot
 
 
 def _minimum(runs: Runs, used: NDArray[np.bool_], found: tuple[Effect, ...]) -> Floats:

@@ -25,7 +25,7 @@ from pdexplorer.evidence.serving_setup import (
     young,
 )
 from pdexplorer.evidence.serving_split import SplitNumbers, handshake_ms, prefill_ratios
-from pdexplorer.evidence.serving_waits import drafted, replayed_tokens, request_keys, wait_ms
+from pdexplorer.evidence.serving_waits import drafted_ms, replayed_tokens, request_keys, wait_ms
 from pdexplorer.infeasible import Infeasible
 from pdexplorer.physics.fleet import ColocatedFleet, DisaggregatedFleet
 from pdexplorer.physics.instance import Instance, Parallelism, build_instance
@@ -123,8 +123,8 @@ def with_waits(point: ServingPoint, raw: Served, catalog: Catalog, numbers: Serv
     assert pool is not None
     instance = pool_instance(point, pool, catalog, numbers.ratios)
     assert not isinstance(instance, Infeasible)
-    tpot_ms, tokens = drafted(point, instance, raw.tpot_ms, raw.ttft_ms, numbers.draft_acceptance)
-    wait = wait_ms(point, catalog, instance, tpot_ms * tokens)
+    step_ms, tpot_ms = drafted_ms(point, instance, raw.tpot_ms, raw.ttft_ms, numbers.draft_acceptance)
+    wait = wait_ms(point, catalog, instance, step_ms)
     return Served(raw.ttft_ms + request + wait, tpot_ms, "")
 
 

@@ -17,6 +17,7 @@ from pdexplorer.evidence.serving_points import (
     WHOLE_FLEET,
     ServingPoint,
 )
+from pdexplorer.evidence.serving_sglang import drafting, launch
 from pdexplorer.physics.serving import model_class
 
 _DAY = re.compile(r"measured=(\d{4}-\d\d-\d\d)")
@@ -83,8 +84,7 @@ def chunk_tokens(point: ServingPoint) -> int:
     if point.engine == "vllm":
         return 2 * point.input_tokens if tuned(point) else 8192
     if point.engine == "sglang":
-        wide = point.weight_format == "fp8_block" or (point.weight_format == "bf16" and not point.own_sweep)
-        return 32768 if wide else 16384
+        return launch(point).chunk_tokens
     if point.weight_format == "mxfp4":
         return 20000
     if point.own_sweep:
@@ -152,7 +152,7 @@ def slots(point: ServingPoint) -> int:
     if CLIENT_LIMIT in point.notes:
         return SWEPT_MIDDLE
     if point.engine == "sglang" and not point.own_sweep:
-        return min(each, 512 if point.input_tokens == point.output_tokens else 256)
+        return min(each, launch(point).running)
     return each
 
 
@@ -229,14 +229,28 @@ def measured_on(point: ServingPoint) -> str:
 
 
 def drafts(point: ServingPoint) -> int:
-    """Tokens drafted by multi-token prediction, 0 without: as a recipe says, else three, or one with
-    attention DP.
+    """Tokens drafted by multi-token prediction, 0 without: as a recipe or a launch says, else three, or one
+    with attention DP.
     """
     if point.recipe is not None:
         return point.recipe.draft_tokens
+    if point.engine == "sglang":
+        return launch(point).drafts
     if not predicts_several_tokens(point) or point.colocated is None:
         return 0
     return 1 if point.colocated.attention_dp > 1 else 3
+
+
+_DRAFT_HOST_S = 3e-3
+"""Assumed; no number is fitted for it."""
+
+
+def draft_host_s(point: ServingPoint) -> float:
+    """Seconds of a step with drafts in which the accelerator waits for its host: SGLang turns its overlap
+    scheduler off where it drafts (server_args, unless SGLANG_ENABLE_SPEC_V2 is exported; the scripts only
+    assign it).
+    """
+    return _DRAFT_HOST_S if point.engine == "sglang" and drafts(point) else 0.0
 
 
 def runs_eagerly(point: ServingPoint) -> bool:
@@ -270,19 +284,15 @@ def company_steps(point: ServingPoint, catalog: Catalog) -> int:
 def admission(point: ServingPoint, catalog: Catalog) -> Admission:
     """How long a prompt may have to wait before the scheduler takes it, as launched.
 
-    SGLang on Blackwell: scheduler-recv-interval 10, or 30 from 16 in flight on. TensorRT-LLM:
+    SGLang on Blackwell: scheduler-recv-interval. TensorRT-LLM:
     batch_wait_timeout_iters 20 for Llama-70B at 1k/1k below TP 8.
     """
     none = Admission(0, False)
     pool = point.colocated
     if point.own_sweep or pool is None:
         return none
-    latent = catalog.models[point.model].attention == "mla"
     if point.engine == "sglang" and catalog.accelerators[point.accelerator].family == "blackwell":
-        seldom = point.concurrency >= 16 and not (
-            latent and point.weight_format == "fp8_block" and pool.tp == 4
-        )
-        return Admission(30 if seldom else 10, True)
+        return Admission(launch(point).poll_steps, True)
     if point.engine == "trtllm" and not catalog.models[point.model].experts:
         short = point.input_tokens == point.output_tokens == 1024 and pool.tp < NODE_GPUS
         return Admission(20 if short else 0, False)
@@ -300,6 +310,8 @@ def named_outlier(point: ServingPoint) -> str:
         return CLIENT_LIMIT
     if point.recipe is not None and point.engine == "sglang" and point.input_tokens == 8192:
         return "TPOT of 32 ms from 4 requests a rank to 40: steps take the same whatever the batch"
+    if point.engine == "sglang" and drafting(point) == "untold":
+        return "run twice under one name, with drafted tokens and without"
     if own_sweep and point.model == "qwen3_235b_a22b":
         return "TPOT of 35 to 58 ms whatever the batch and lengths: steps bound by the host, no CUDA graphs"
     if own_sweep and point.accelerator == "gb200" and point.model == "qwen3_32b":

@@ -22,6 +22,7 @@ from pdexplorer.evidence.serving_setup import (
     chunk_tokens,
     company_steps,
     compiles,
+    draft_host_s,
     drafts,
     graph_tokens,
     named_outlier,
@@ -55,7 +56,8 @@ _WALLED = 2.5
 class Runs:
     """Colocated runs as arrays, in the order of `rows`, which index the points. labels: of each run, what
     numbers may differ by; cold_rounds: rounds of a run whose first wave meets kernels not compiled, else 0;
-    peaks: the least each ratio may be. use: neither outlier nor unmeasured; walled: waits for memory.
+    peaks: the least each ratio may be. use: neither outlier nor unmeasured; walled: waits for memory;
+    host_ms: what a step of drafts waits for its host.
     """
 
     rows: NDArray[np.int64]
@@ -69,6 +71,7 @@ class Runs:
     ttft_ms: Floats
     tpot_ms: Floats
     drafts: Floats
+    host_ms: Floats
     waited_steps: Floats
     together: Floats
     parts: tuple["Part", ...]
@@ -109,24 +112,40 @@ def group_of(point: ServingPoint) -> tuple[str, str]:
     return ("deepseek" if point.model.startswith("deepseek") else point.model), point.accelerator
 
 
-def closed_form_ms(part: Part, ratios: KernelRatios) -> tuple[Floats, Floats, Floats, Floats]:
-    """Milliseconds of (a step, what others' prompts add a token, TTFT without waits, a prompt alone) of each
-    run. What a request waits for others to end moves with their steps, all else with prompts.
+@dataclass(frozen=True, slots=True)
+class Closed:
+    """Milliseconds of each run. step_ms: of a decode step; tpot_ms: of a token, the prompts of others that
+    come meanwhile included; ttft_ms: without waits; alone_ms: of a prompt alone.
+    """
+
+    step_ms: Floats
+    tpot_ms: Floats
+    ttft_ms: Floats
+    alone_ms: Floats
+
+
+def closed_form(part: Part, ratios: KernelRatios, tokens: Floats, host_ms: Floats) -> Closed:
+    """Times of each run whose steps yield `tokens` and wait `host_ms` for their host. Others' prompts come as
+    often a token however many a step yields. What a request waits for others to end moves with their tokens,
+    all else with prompts.
     """
     step, added, prompt = _unscaled_ms(part, scale_plan(part.plan, ratios), part.drafts)
-    slower, longer = (step + added) / part.step_ms, prompt / part.prompt_ms
-    replayed = part.tpot_ms / part.step_ms
+    scale = part.tpot_ms / part.step_ms
+    step = scale * step + host_ms
+    tpot = step / tokens + scale * added
+    longer = prompt / part.prompt_ms
     own = np.where(part.queued, np.minimum(part.ttft_ms, _OWN_PROMPTS * part.alone_ms), part.ttft_ms)
-    ttft = own * longer + (part.ttft_ms - own) * slower
-    return replayed * step, replayed * added, ttft, part.alone_ms * longer
+    ttft = own * longer + (part.ttft_ms - own) * tpot / part.tpot_ms
+    return Closed(step, tpot, ttft, part.alone_ms * longer)
 
 
 def _unscaled_ms(part: Part, plan: StepPlan, drafts: Floats) -> tuple[Floats, Floats, Floats]:
-    """(a step, what others' prompts add a token, a prompt's steps) before they are scaled to the replay."""
+    """(a decode step, what prompts add to a token, a prompt's steps) before they are scaled to the replay."""
     decode, mixed = _steps_s(plan, part, part.along)
     added = mixed - np.where(part.prefill_first, 0.0, decode)
     longer = np.where(drafts > 0, verify_added_s(plan, part.batch, drafts, decode, part.layers), 0.0)
-    return 1e3 * (decode + longer), 1e3 * part.added_share * part.chunks * added, 1e3 * mixed * part.chunks
+    interrupted = 1e3 * part.added_share * part.chunks * added
+    return 1e3 * (decode + longer), interrupted, 1e3 * mixed * part.chunks
 
 
 def _steps_s(plan: StepPlan, part: Part, along: Floats) -> tuple[Floats, Floats]:
@@ -190,6 +209,7 @@ def collect_runs(points: Sequence[ServingPoint], replays: Sequence[Served], cata
         ttft_ms=np.array([p.measured_ttft_ms for p in own], dtype=float),
         tpot_ms=np.array([p.measured_tpot_ms for p in own], dtype=float),
         drafts=np.array([drafts(p) for p in own], dtype=float),
+        host_ms=np.array([1e3 * draft_host_s(p) for p in own]),
         waited_steps=np.array([waited_steps(p, catalog) for p in own]),
         together=np.array([company(p, catalog) / _pool_dp(p) for p in own]),
         parts=parts,
@@ -268,13 +288,13 @@ def _part(
         alone_ms=blank,
         queued=np.zeros(len(own), dtype=bool),
     )
-    alone_ms, added_ms, prompt_ms = _unscaled_ms(part, part.plan, 0.0 * batch)
+    step_ms, added_ms, prompt_ms = _unscaled_ms(part, part.plan, 0.0 * batch)
     share = np.array([1.0 / rounds(p) for p in own])
     expected = (share * (each + 1) / 2 + 1.0 - share) * prompt_ms
     few = np.array([slots(p) < _each(p) for p in own])
     return replace(
         part,
-        step_ms=alone_ms + added_ms,
+        step_ms=step_ms + added_ms,
         prompt_ms=prompt_ms,
         alone_ms=1e3 * chunks * _steps_s(part.plan, part, np.zeros_like(batch))[1],
         queued=(ttft > _WALLED * expected) | few | (waits > 0),

@@ -6,7 +6,7 @@ import numpy as np
 
 from pdexplorer.catalog.catalog import Catalog
 from pdexplorer.evidence.serving_points import ServingPoint
-from pdexplorer.evidence.serving_setup import admission, chunk_tokens, drafts
+from pdexplorer.evidence.serving_setup import admission, chunk_tokens, draft_host_s, drafts
 from pdexplorer.physics.instance import Instance
 from pdexplorer.physics.kernels import (
     collectives_s,
@@ -34,12 +34,17 @@ def request_keys(point: ServingPoint, catalog: Catalog) -> tuple[str, ...]:
     return (*own, usual) if point.own_sweep else (usual,)
 
 
+_USUAL_ACCEPTANCE = 0.65
+"""Share of drafts that hold, where only the pace of arrivals hangs on it."""
+
+
 def company(point: ServingPoint, catalog: Catalog) -> float:
     """Other prompts of one instance that come while one waits for admission."""
     assert point.colocated is not None
     each = max(point.concurrency / point.colocated.instances, 1.0)
     output = point.output_tokens * sum(point.length_ratios) / 2
-    return min(each * admission(point, catalog).steps / output, each - 1.0)
+    waited = admission(point, catalog).steps * tokens_per_step(drafts(point), _USUAL_ACCEPTANCE)
+    return min(each * waited / output, each - 1.0)
 
 
 def waited_steps(point: ServingPoint, catalog: Catalog) -> float:
@@ -85,27 +90,48 @@ def replayed_tokens(point: ServingPoint) -> float:
     return 1.0 if point.colocated is not None else tokens_per_step(drafts(point), _REPLAYED_ACCEPTANCE)
 
 
-def drafted(
-    point: ServingPoint, instance: Instance, tpot_ms: float, ttft_ms: float, acceptance: float
-) -> tuple[float, float]:
-    """(TPOT with drafts from the TPOT without, tokens a step yields). There are fewer, longer steps; the
-    prompts of the others interrupt a request as often as without.
-    """
-    draft = drafts(point)
+def decode_step_ms(point: ServingPoint, instance: Instance, tpot_ms: float, ttft_ms: float) -> float:
+    """A decode step of a replay with this mean TPOT, without the prompts that come between steps."""
+    if point.colocated is None:
+        return tpot_ms
+    ratio = sum(point.length_ratios) / 2
+    context = ratio * (point.input_tokens + point.output_tokens / 2)
+    batch = _decode_batch(point, tpot_ms, ttft_ms)
+    plain = step_time_s(instance, decode_batch=batch, decode_context_tokens=context)
+    return min(1e3 * float(plain), tpot_ms)
+
+
+def _decode_batch(point: ServingPoint, tpot_ms: float, ttft_ms: float) -> float:
+    """Mean requests of one instance that decode at once."""
     pool = point.colocated or point.decode
-    if not draft or pool is None:
-        return tpot_ms, 1.0
-    input_tokens, output_tokens = (
-        nominal * sum(point.length_ratios) / 2 for nominal in (point.input_tokens, point.output_tokens)
-    )
-    whole = tpot_ms * (output_tokens / replayed_tokens(point) - 1)
-    batch = max(point.concurrency / pool.instances * whole / (whole + ttft_ms), 1.0)
-    plain = step_time_s(instance, decode_batch=batch, decode_context_tokens=input_tokens + output_tokens / 2)
-    added = float(verify_added_s(instance.plan, batch, draft, plain, instance.architecture.layers))
+    assert pool is not None
+    steps = point.output_tokens * sum(point.length_ratios) / 2 / replayed_tokens(point)
+    whole = tpot_ms * (steps - 1)
+    return max(point.concurrency / pool.instances * whole / (whole + ttft_ms), 1.0)
+
+
+def drafted_ms(
+    point: ServingPoint,
+    instance: Instance,
+    tpot_ms: float,
+    ttft_ms: float,
+    acceptance: float,
+) -> tuple[float, float]:
+    """(a step, TPOT) of a run from a replay without drafts. Others' prompts come as often a token however
+    many a step yields; SGLang, which lets no decode run along with them, counts only its decode steps.
+    """
+    draft, polled = drafts(point), point.engine == "sglang"
+    if not draft and not polled:
+        return tpot_ms, tpot_ms
+    alone = decode_step_ms(point, instance, tpot_ms, ttft_ms)
+    if not draft:
+        return alone, tpot_ms
+    batch = _decode_batch(point, tpot_ms, ttft_ms)
+    added = float(verify_added_s(instance.plan, batch, draft, alone / 1e3, instance.architecture.layers))
     tokens = tokens_per_step(draft, acceptance)
-    # A decode pool has no prompts between its steps: what they last longer than planned is steps as well.
-    step_ms = tpot_ms if point.colocated is None else min(1e3 * plain, tpot_ms)
-    return (step_ms + 1e3 * added) / tokens + tpot_ms - step_ms, tokens
+    step = alone + 1e3 * added + 1e3 * draft_host_s(point)
+    whole = step / tokens + tpot_ms - alone
+    return (step if polled else whole * tokens), whole
 
 
 def verify_added_s(plan: StepPlan, batch: Any, draft: Any, plain_s: Any, layers: Any) -> Any:

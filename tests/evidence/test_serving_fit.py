@@ -13,7 +13,7 @@ from pdexplorer.evidence.serving_fit import References, fit_serving, references
 from pdexplorer.evidence.serving_points import ServingPoint, read_serving
 from pdexplorer.evidence.serving_predict import Served, ServingNumbers, pool_instance, predict_serving
 from pdexplorer.evidence.serving_setup import named_outlier
-from pdexplorer.evidence.serving_steps import closed_form_ms, collect_runs, group_of
+from pdexplorer.evidence.serving_steps import closed_form, collect_runs, group_of
 from pdexplorer.infeasible import Infeasible
 from pdexplorer.physics.serving import KernelRatios, ServingRatios
 
@@ -72,11 +72,11 @@ def test_the_closed_form_follows_the_replay_it_is_fitted_through() -> None:
     numbers = fit_serving(known).numbers
     own = [known.points[row] for row in known.runs.rows]
     replayed = np.array([served.tpot_ms for served in predict_serving(own, known.catalog, numbers)])
-    form = closed_form(known, numbers)
+    form = formed(known, numbers)
     assert np.median(np.abs(form / replayed - 1)) < 0.02
 
 
-def closed_form(known: References, numbers: ServingNumbers) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+def formed(known: References, numbers: ServingNumbers) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
     times = np.empty(len(known.runs.rows))
     for part in known.runs.parts:
         own = []
@@ -86,9 +86,9 @@ def closed_form(known: References, numbers: ServingNumbers) -> np.ndarray[tuple[
             neutral = pool_instance(point, point.colocated, known.catalog, ServingRatios())
             assert not isinstance(neutral, Infeasible)
             own.append(numbers.ratios.of(neutral, bool(known.runs.young[place])))
+        one = np.ones(len(own))
         stacked = {name: np.array([getattr(r, name) for r in own]) for name in KernelRatios.__slots__}
-        step_ms, added_ms, _, _ = closed_form_ms(part, KernelRatios(**stacked))
-        times[part.where] = step_ms + added_ms
+        times[part.where] = closed_form(part, KernelRatios(**stacked), one, 0.0 * one).tpot_ms
     return times
 
 

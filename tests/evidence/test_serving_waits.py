@@ -7,7 +7,15 @@ import pytest
 from pdexplorer.catalog.catalog import load_catalog
 from pdexplorer.evidence.serving_points import ServingPoint, parse_serving
 from pdexplorer.evidence.serving_predict import Served, ServingNumbers, pool_instance, with_waits
-from pdexplorer.evidence.serving_waits import company, drafted, request_keys, tokens_per_step, waited_steps
+from pdexplorer.evidence.serving_setup import draft_host_s, drafts
+from pdexplorer.evidence.serving_sglang import drafting
+from pdexplorer.evidence.serving_waits import (
+    company,
+    drafted_ms,
+    request_keys,
+    tokens_per_step,
+    waited_steps,
+)
 from pdexplorer.infeasible import Infeasible
 from pdexplorer.physics.serving import ServingRatios
 
@@ -62,8 +70,37 @@ def test_drafts_shorten_no_interruption() -> None:
     instance = pool_instance(row, row.colocated, catalog, ServingRatios())
     assert not isinstance(instance, Infeasible)
     # Both hold more than a decode step; TTFT is left out, so that the batch is the same.
-    longer, shorter = (drafted(row, instance, tpot_ms, 0.0, 0.5)[0] for tpot_ms in (60.0, 50.0))
+    longer, shorter = (drafted_ms(row, instance, tpot_ms, 0.0, 0.5)[1] for tpot_ms in (60.0, 50.0))
     assert longer - shorter == pytest.approx(10.0)
+
+
+def test_drafts_leave_the_prompts_of_others_as_frequent() -> None:
+    catalog = load_catalog()
+    source = "measured=2026-03-20; silicon_concurrency={}; lmsysorg/sglang:v0.5.9-cu130"
+    row = {"model_path": "Qwen/Qwen3.5-397B-A17B", "moe_quant_mode": "fp8_block", "tp_size": "4"}
+    plain = point(**row, moe_tp_size="1", moe_ep_size="4", silicon_data_source=source.format(64))
+    drafted = point(**row, moe_tp_size="4", moe_ep_size="1", silicon_data_source=source.format(64))
+    assert (drafts(plain), drafts(drafted)) == (0, 3)
+    assert draft_host_s(drafted) > draft_host_s(plain) == 0.0
+
+    def tpot_ms(acceptance: float, replayed_ms: float) -> float:
+        numbers = ServingNumbers(ServingRatios(), {"sglang experts": 0.0}, acceptance, {})
+        served = with_waits(drafted, Served(200.0, replayed_ms, ""), catalog, numbers)
+        assert served.tpot_ms is not None
+        return served.tpot_ms
+
+    # What comes between two tokens is no less for steps that yield 1.875 of them; steps are.
+    assert tpot_ms(0.5, 45.0) - tpot_ms(0.5, 40.0) == pytest.approx(5.0, rel=0.05)
+    assert tpot_ms(0.5, 40.0) < tpot_ms(0.3, 40.0)
+
+
+def test_a_name_of_two_launches_is_told_by_what_only_one_ran() -> None:
+    def told(concurrency: int, prompt: str) -> str:
+        source = f"measured=2026-03-25; silicon_concurrency={concurrency}"
+        return drafting(point(silicon_data_source=source, isl=prompt))
+
+    assert told(128, "1024") == told(8, "8192") == "yes"
+    assert told(64, "1024") == told(4, "8192") == "untold"
 
 
 def test_young_engines_are_slower() -> None:
