@@ -24,7 +24,9 @@ _START_REQUEST_S = 0.06
 _START_ACCEPTANCE = 0.7
 _MOST_ACCEPTANCE = 0.97
 _START_COMPILE_S = 30.0
-_BY_CLASS = ("product_launch", "cache", "collective", "compute", "attention_compute")
+_BEND = 30.0
+_BY_CLASS = ("product_launch", "cache", "collective", "compute")
+_BY_FAMILY = ("expert_launch", OVERHEAD)
 _SPREAD = MappingProxyType(
     {**dict.fromkeys(NUMBERS, 0.5), "product_weights": 0.2, "expert_weights": 0.3, "cache": 0.3}
 )
@@ -61,6 +63,8 @@ def _all_effects(runs: Runs) -> Iterator[Effect]:
         yield Effect((name, "", ""), everywhere, _SPREAD[name])
     for name in _BY_CLASS:
         yield from _by(runs, name, "class", 0.2)
+    for name in _BY_FAMILY:
+        yield from _by(runs, name, "family", 0.3)
     yield from _by(runs, "compute", "weights", 0.3)
     yield from _by(runs, "compute", "format", 0.2)
     yield Effect((OVERHEAD, "", ""), runs.labels["overhead"] != "", 0.7)
@@ -84,7 +88,10 @@ def _by(runs: Runs, group: str, label: str, spread: float) -> Iterator[Effect]:
     for value in sorted(set(values)):
         if value:
             start = _STARTS.get(value, 0.0) if group == "compute" else 0.0
-            yield Effect((group, label, str(value)), values == value, spread, start)
+            where = values == value
+            # Runs without CUDA graphs have another overhead, which is not fitted.
+            where = where & (runs.labels["overhead"] != "") if group == OVERHEAD else where
+            yield Effect((group, label, str(value)), where, spread, start)
 
 
 def levels(runs: Runs, found: tuple[Effect, ...], theta: Floats) -> dict[str, Floats]:
@@ -97,10 +104,16 @@ def levels(runs: Runs, found: tuple[Effect, ...], theta: Floats) -> dict[str, Fl
 
 
 def kernel_ratios(runs: Runs, sums: Mapping[str, Floats]) -> KernelRatios:
-    """Those of each run as arrays, none past its chip's peak."""
-    return KernelRatios(
-        **{name: np.maximum(np.exp(sums[name]), getattr(runs.peaks, name)) for name in (*NUMBERS, OVERHEAD)}
-    )
+    """Those of each run as arrays, none past its chip's peak. A ratio meets its peak in a bend, 2% above it
+    at most: at a corner that many runs share a fit by slopes comes to a stop.
+    """
+
+    def bent(name: str) -> Floats:
+        peaks = np.log(np.maximum(getattr(runs.peaks, name), 1e-9))
+        ratio: Floats = np.exp(np.logaddexp(_BEND * sums[name], _BEND * peaks) / _BEND)
+        return ratio
+
+    return KernelRatios(**{name: bent(name) for name in (*NUMBERS, OVERHEAD)})
 
 
 def request_ms(sums: Mapping[str, Floats]) -> Floats:
@@ -133,7 +146,9 @@ def numbers_of(runs: Runs, found: tuple[Effect, ...], theta: Floats, ratios: Ser
         return float(np.exp(sum(logs)))
 
     whole = ("", "")
-    engines, classes, formats = (sorted(set(runs.labels[name])) for name in ("engine", "class", "format"))
+    engines, classes, families, formats = (
+        sorted(set(runs.labels[name])) for name in ("engine", "class", "family", "format")
+    )
     requests = {}
     for engine in engines:
         for kind in classes:
@@ -152,6 +167,9 @@ def numbers_of(runs: Runs, found: tuple[Effect, ...], theta: Floats, ratios: Ser
             kernels=KernelRatios(**{name: factor(name, whole) for name in NUMBERS}),
             by_class=MappingProxyType(
                 {kind: {name: factor(name, ("class", kind)) for name in _BY_CLASS} for kind in classes}
+            ),
+            by_family=MappingProxyType(
+                {key: {name: factor(name, ("family", key)) for name in _BY_FAMILY} for key in families}
             ),
             compute_by_format=MappingProxyType(
                 {key: factor("compute", ("weights", key.split()[1]), ("format", key)) for key in formats}

@@ -16,8 +16,8 @@ from pdexplorer.physics.serving import NUMBERS
 _HEADER = """\
 # What serving adds to kernel times, fitted to measured closed-loop runs; see physics/serving.py.
 # Written by `pdexplorer catalog fit`; refit instead of editing.
-# Ratios are serving time over table time of a group of kernels; those of a class of models multiply them,
-# "hopper fp8" is a family and a format, "vllm dense" an engine and a class.
+# Ratios are serving time over table time of a group of kernels; those of a class of models and of a family of
+# accelerators multiply them, "hopper fp8" is a family and a format, "vllm dense" an engine and a class.
 # Errors are |predicted / measured - 1| of TPOT on the runs fitted to, spread_fraction their root mean square.
 """
 
@@ -62,6 +62,7 @@ def serving_toml(numbers: ServingNumbers) -> str:
     sections: dict[str, Mapping[str, object]] = {
         "kernels": {**table, **rest},
         **{f"by_class.{name}": factors for name, factors in ratios.by_class.items()},
+        **{f"by_family.{name}": factors for name, factors in ratios.by_family.items()},
         "compute_by_format": ratios.compute_by_format,
         "overhead": ratios.overhead,
         "waits": waits,

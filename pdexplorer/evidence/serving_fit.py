@@ -34,7 +34,9 @@ Floats = NDArray[np.float64]
 _SMALL_ERROR = 0.12
 _USUAL_ERROR = 0.15
 _FULL_WEIGHT_RUNS = 40
-_STEPS = 14
+_STEPS = 80
+_TRIALS = 12
+_CALM = 3e-5
 _NUDGE = 1e-4
 
 
@@ -120,7 +122,9 @@ def _predicted(runs: Runs, sums: Mapping[str, Floats]) -> tuple[Floats, Floats]:
 
 
 def _minimum(runs: Runs, used: NDArray[np.bool_], found: tuple[Effect, ...]) -> Floats:
-    """Damped Gauss-Newton on the relative errors, each |e| rounded to e² below a small one."""
+    """Damped Gauss-Newton on the relative errors, each |e| rounded to e² below a small one, until two steps
+    in a row gain next to nothing.
+    """
     spreads = np.array([effect.spread for effect in found])
     starts = np.array([effect.start for effect in found])
     counts = {group: int(np.sum(used & (runs.groups == group))) for group in set(runs.groups)}
@@ -139,7 +143,7 @@ def _minimum(runs: Runs, used: NDArray[np.bool_], found: tuple[Effect, ...]) -> 
 
     theta = starts.copy()
     residual = residuals(levels(runs, found, theta))
-    best, damping = cost(theta, residual), 1e-2
+    best, damping, calm = cost(theta, residual), 1e-2, 0
     for _ in range(_STEPS):
         jacobian = _jacobian(found, levels(runs, found, theta), residual, residuals)
         bounded = np.minimum(residual, 3.0)
@@ -147,19 +151,19 @@ def _minimum(runs: Runs, used: NDArray[np.bool_], found: tuple[Effect, ...]) -> 
         pull = weights / np.sqrt(1.0 + (error / _SMALL_ERROR) ** 2)
         curvature = jacobian.T @ ((pull * np.exp(2 * bounded))[:, None] * jacobian) + np.diag(spreads**-2)
         gradient = jacobian.T @ (pull * error * np.exp(bounded)) + (theta - starts) / spreads**2
-        for _ in range(6):
-            damped = curvature + damping * np.diag(np.diag(curvature))
-            trial = theta + np.clip(-np.linalg.solve(damped, gradient), -1.0, 1.0)
+        for _ in range(_TRIALS):
+            move = -np.linalg.solve(curvature + damping * np.diag(np.diag(curvature)), gradient)
+            trial = theta + move / max(float(np.max(np.abs(move))), 1.0)
             after = residuals(levels(runs, found, trial))
             value = cost(trial, after)
             if value < best:
                 break
-            damping *= 5.0
+            damping *= 4.0
         else:
             break
-        converged = best - value < 2e-4 * best
-        theta, residual, best, damping = trial, after, value, max(damping / 5.0, 1e-6)
-        if converged:
+        calm = calm + 1 if best - value < _CALM * best else 0
+        theta, residual, best, damping = trial, after, value, max(damping / 4.0, 1e-7)
+        if calm > 1:
             break
     return theta
 

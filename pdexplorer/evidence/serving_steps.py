@@ -223,6 +223,7 @@ def _labels(
     return {
         "engine": np.array([point.engine for point in points]),
         "class": np.array(kinds),
+        "family": np.array([catalog.accelerators[point.accelerator].family for point in points]),
         "overhead": np.array(
             [
                 "" if runs_eagerly(point) else f"{point.engine} {kind}"

@@ -65,7 +65,8 @@ def _no_factors() -> Mapping[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class ServingRatios:
-    """The fitted ratios. by_class: factors on some of them by class of model; compute_by_format: factors on
+    """The fitted ratios. by_class, by_family: factors on some of them by class of model and by family of
+    accelerators (Blackwell launches a kernel before the one ahead has ended); compute_by_format: factors on
     `compute` by family and format of weights ("hopper fp8"); overhead: that ratio by engine and class
     ("vllm dense"); 1 where never measured. young: slower by this where an engine had just learnt a mixture of
     experts. kind, source, points and errors as in the efficiencies.
@@ -73,6 +74,7 @@ class ServingRatios:
 
     kernels: KernelRatios = field(default_factory=KernelRatios)
     by_class: Mapping[str, Mapping[str, float]] = field(default_factory=_no_factors)
+    by_family: Mapping[str, Mapping[str, float]] = field(default_factory=_no_factors)
     compute_by_format: Mapping[str, float] = field(default_factory=_no_factors)
     overhead: Mapping[str, float] = field(default_factory=_no_factors)
     young: float = 1.0
@@ -86,8 +88,8 @@ class ServingRatios:
     @property
     def count(self) -> int:
         """How many numbers they are."""
-        classes = sum(len(factors) for factors in self.by_class.values())
-        return len(NUMBERS) + classes + len(self.compute_by_format) + len(self.overhead) + 1
+        shared = sum(len(f) for f in (*self.by_class.values(), *self.by_family.values()))
+        return len(NUMBERS) + shared + len(self.compute_by_format) + len(self.overhead) + 1
 
     def know(self, accelerator: Accelerator) -> bool:
         """Whether runs of its family were measured."""
@@ -102,14 +104,17 @@ class ServingRatios:
         if not self.know(instance.accelerator):
             return KernelRatios()
         kind = model_class(instance.architecture)
-        factors = {**self.by_class.get(kind, {})}
-        factors["compute"] = factors.get("compute", 1.0) * self.compute_by_format.get(
-            format_key(instance), 1.0
-        )
-        values = {name: getattr(self.kernels, name) * factors.get(name, 1.0) for name in NUMBERS}
+        of_class = self.by_class.get(kind, {})
+        of_family = self.by_family.get(instance.accelerator.family, {})
+        values = {
+            name: getattr(self.kernels, name) * of_class.get(name, 1.0) * of_family.get(name, 1.0)
+            for name in NUMBERS
+        }
+        values["compute"] *= self.compute_by_format.get(format_key(instance), 1.0)
         # An engine that launches layer by layer is slow for another reason than those it was fitted to.
         eager = instance.engine.layer_overhead_s > 0
-        overhead = 1.0 if eager else self.overhead.get(f"{instance.engine.id} {kind}", 1.0)
+        usual = self.overhead.get(f"{instance.engine.id} {kind}", 1.0) * of_family.get("overhead", 1.0)
+        overhead = 1.0 if eager else usual
         ratios = KernelRatios(**values, overhead=overhead).times(self.young if young else 1.0)
         return ratios.at_least(peak_ratios(instance.efficiency))
 
@@ -169,6 +174,7 @@ def serving_ratios_of(document: Mapping[str, Any]) -> ServingRatios:
     return ServingRatios(
         kernels=KernelRatios(**{name: table[name] for name in NUMBERS}),
         by_class=MappingProxyType(document["by_class"]),
+        by_family=MappingProxyType(document["by_family"]),
         compute_by_format=MappingProxyType(document["compute_by_format"]),
         overhead=MappingProxyType(document["overhead"]),
         **{key: table[key] for key in table if key not in NUMBERS},
