@@ -27,9 +27,9 @@ class Architecture(BaseModel):
     vocab_size: int = Field(gt=0, le=10_000_000)
     tie_embeddings: bool = False
     native_weight_format: str = "bf16"
-    expert_only_formats: tuple[str, ...] = Field(
-        (),
-        description="Formats whose published checkpoints hold only the routed experts so, the rest in bf16.",
+    only_experts_in_4_bits: bool = Field(
+        False,
+        description="Published checkpoints in int4 or nvfp4 hold only routed experts so, the rest in bf16.",
     )
     max_context_tokens: int | None = Field(None, gt=0)
 

@@ -92,5 +92,6 @@ def split_formats(weight_format: str, architecture: Architecture) -> tuple[str, 
     if architecture.experts and weight_format in _SPLIT:
         return _SPLIT[weight_format]
     dense = "fp8_block" if weight_format == "fp8_mxfp4" else weight_format
-    only = bool(architecture.experts) and weight_format in architecture.expert_only_formats
+    four_bits = weight_format in ("int4", "nvfp4")
+    only = architecture.experts > 0 and architecture.only_experts_in_4_bits and four_bits
     return ("bf16" if only else dense), dense

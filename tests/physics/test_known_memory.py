@@ -123,5 +123,5 @@ def test_checkpoints_that_quantise_experts_only_keep_the_rest_in_16_bits() -> No
     # nvidia/MiniMax-M2.5-NVFP4: 112.3 GB of packed fours, 14.0 GB of scales, 4.01e9 numbers not quantised.
     served = (112.34 + 14.04 + 2 * 4.01) * GB
     assert weight_bytes(minimax, "nvfp4", Parallelism(1)) == pytest.approx(served, rel=0.01)
-    everything = minimax.model_copy(update={"expert_only_formats": ()})
+    everything = minimax.model_copy(update={"only_experts_in_4_bits": False})
     assert weight_bytes(everything, "nvfp4", Parallelism(1)) < weight_bytes(minimax, "nvfp4", Parallelism(1))
