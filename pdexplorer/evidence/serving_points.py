@@ -6,7 +6,6 @@ configuration alone and never from a measured time, is named in `notes` of each 
 
 import csv
 import math
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,25 +13,22 @@ from pathlib import Path
 from pdexplorer.catalog.aliases import resolve_accelerator, resolve_engine, resolve_format, resolve_model
 from pdexplorer.catalog.catalog import Catalog, load_catalog
 from pdexplorer.evidence.points import RefusedRow
-from pdexplorer.evidence.serving_fleets import Recipe, Side, fleet_of
+from pdexplorer.evidence.serving_fleets import Recipe, fleet_of
+from pdexplorer.evidence.serving_pools import (
+    LOOKED_UP_FLEET,
+    OWN_SWEEPS,
+    STATED,
+    WHOLE_FLEET,
+    Pool,
+    always_spreads_experts,
+    concurrency_of,
+    count,
+    looked_up,
+    read_pool,
+    with_instances,
+)
 
 COLUMNS = ("silicon_data_source", "backend", "model_path", "system", "mode", "isl", "osl", "tp_size")
-NODE_GPUS = 8
-_STATED = re.compile(r"silicon_concurrency=(\d+)")
-_OWN_SWEEPS = "gap-analysis/"
-"""In the source of rows its authors measured themselves. Their client
-draws equal lengths. Under TensorRT-LLM requests then end one step apart and come back so, for ever: every
-prompt of a 32B model waits for two others at any concurrency. The other engines' sweeps do not show it; a
-tenth of spread is assumed for them. The others are InferenceX dumps, whose
-client
-draws lengths uniformly from 0.8 of the nominal up to it and sends ten requests a slot.
-"""
-TRAY_GPUS = 4
-WHOLE_FLEET = (
-    "tp is the GPU count of a whole split fleet, not of an instance: read as trays of four GPUs each"
-)
-LOOKED_UP_FLEET = "tp is the GPU count of a whole split fleet: its pools are those of its launch recipe"
-
 SWEPT_MIDDLE = 16
 CLIENT_LIMIT = (
     "512 is what the client would hold, not what the server admitted: read as 16, ten requests each, at once"
@@ -40,23 +36,6 @@ CLIENT_LIMIT = (
 """The script of this sweep sets max-num-seqs to each of its loads, 4 to 64, and sends ten requests a slot:
 all at once where the client may hold 512. Which load a row had it does not say: the middle one is assumed.
 """
-
-
-@dataclass(frozen=True, slots=True)
-class Pool:
-    """Equal instances of one side. batch: largest batch of one attention-DP rank, 0 where not given."""
-
-    tp: int
-    pp: int
-    ep: int
-    attention_dp: int
-    instances: int
-    batch: int
-
-    @property
-    def gpus(self) -> int:
-        """GPUs of one instance."""
-        return self.tp * self.pp * self.attention_dp
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +70,7 @@ class ServingPoint:
     @property
     def own_sweep(self) -> bool:
         """Whether the file's authors measured the run themselves; the others are from a public dump."""
-        return _OWN_SWEEPS in self.raw["silicon_data_source"]
+        return OWN_SWEEPS in self.raw["silicon_data_source"]
 
     @property
     def mode(self) -> str:
@@ -165,29 +144,29 @@ def _parse(
     engine, accelerator, model, weight_format = names
     notes: list[str] = []
     source = cells["silicon_data_source"]
-    stated = _STATED.search(source)
+    stated = STATED.search(source)
     colocated = prefill = decode = recipe = None
     problem = ""
     input_tokens, output_tokens = _whole(cells, "isl"), _whole(cells, "osl")
     if cells["mode"] == "agg":
-        colocated, problem = _pool(cells, "", notes)
-        concurrency = _concurrency(colocated, stated)
+        colocated, problem = read_pool(cells, "", notes)
+        concurrency = concurrency_of(colocated, stated)
         if (engine, model, accelerator, concurrency) == ("vllm", "gpt_oss_120b", "h100_sxm", 512):
             notes.append(CLIENT_LIMIT)
             concurrency = 10 * SWEPT_MIDDLE
         if colocated is not None:
-            colocated = _with_instances(colocated, concurrency, cells, notes)
+            colocated = with_instances(colocated, concurrency, cells, notes)
         if colocated is not None and WHOLE_FLEET in notes:
             lengths = (input_tokens, output_tokens)
             gpus = colocated.gpus * colocated.instances
             recipe = fleet_of((engine, accelerator, weight_format, *lengths), gpus, concurrency)
         if recipe is not None:
-            colocated, prefill, decode = None, _looked_up(recipe.prefill), _looked_up(recipe.decode)
+            colocated, prefill, decode = None, looked_up(recipe.prefill), looked_up(recipe.decode)
             notes[notes.index(WHOLE_FLEET)] = LOOKED_UP_FLEET
     else:
         concurrency = int(stated.group(1)) if stated else 0
-        prefill, first = _pool(cells, "prefill_", notes)
-        decode, second = _pool(cells, "decode_", notes)
+        prefill, first = read_pool(cells, "prefill_", notes)
+        decode, second = read_pool(cells, "decode_", notes)
         problem = first or second
         if not problem and (prefill is None or decode is None or not decode.batch or not prefill.batch):
             problem = "worker counts or batch sizes are not given: TTFT is not determined"
@@ -221,76 +200,15 @@ def _parse(
     )
 
 
-def _looked_up(side: Side) -> Pool:
-    tp, dp = (1, side.gpus) if side.attention_dp else (side.gpus, 1)
-    return Pool(tp, 1, side.gpus, dp, side.instances, side.batch)
-
-
 def _length_ratios(engine: str, source: str) -> tuple[float, float]:
-    if _OWN_SWEEPS not in source:
+    """Clients of InferenceX draw lengths uniformly from 0.8 of the nominal up to it. Those of the authors'
+    own sweeps are equal: under TensorRT-LLM requests then end one step apart and come back so, for ever, and
+    every prompt waits for two others at any concurrency. The other engines' sweeps do not show it: a tenth
+    of spread is assumed for them.
+    """
+    if OWN_SWEEPS not in source:
         return 0.8, 1.0
     return (1.0, 1.0) if engine == "trtllm" else (0.9, 1.1)
-
-
-def _pool(cells: Mapping[str, str], side: str, notes: list[str]) -> tuple[Pool | None, str]:
-    """One side's instance. Products of TP and EP that stand where the GPUs should are taken apart."""
-    tp, pp = _count(cells, f"{side}tp_size"), max(_count(cells, f"{side}pp_size"), 1)
-    dp = _count(cells, f"{side}attention_dp_size")
-    moe_tp, ep = max(_count(cells, f"{side}moe_tp_size"), 1), max(_count(cells, f"{side}moe_ep_size"), 1)
-    workers = _count(cells, f"{side}num_workers") if side else 1
-    batch = _count(cells, f"{side}batch_size")
-    if not tp or not workers:
-        return None, "worker counts or batch sizes are not given: TTFT is not determined" if side else "no tp"
-    own_sweep = _OWN_SWEEPS in cells["silicon_data_source"]
-    stated = _concurrency(None, _STATED.search(cells["silicon_data_source"]))
-    if own_sweep and not dp and tp > 1 and moe_tp * ep > 1 and batch * tp == stated:
-        notes.append(f"batch is per GPU, so attention DP {tp}")
-        tp, dp = 1, tp
-    elif moe_tp == ep > 1 and tp * max(dp, 1) == moe_tp * ep and not own_sweep:
-        # TP n and EP n over the same n GPUs, exported as n × n GPUs.
-        notes.append(f"{side}{moe_tp} × {ep} GPUs read as the same {ep}")
-        tp, dp, moe_tp = (1, ep, 1) if dp > 1 else (ep, 1, 1)
-    elif dp == tp > 1 and moe_tp == 1 and ep == tp * dp and not side:
-        # The same launch is exported as attention DP 1 and EP = TP elsewhere in the file.
-        notes.append(f"attention DP {dp} × TP {tp} read as TP {tp} with EP {tp}")
-        dp, ep = 1, tp
-    if not dp:
-        dp = max(moe_tp * ep // tp, 1)
-    if always_spreads_experts(cells) and ep == 1:
-        notes.append(f"launched with expert parallelism all the same: EP {tp}")
-        ep = tp
-    if not side and dp == 1 and tp > NODE_GPUS and moe_tp == tp:
-        # The row does not say how the fleet is split; such rows are scored, never fitted.
-        notes.append(WHOLE_FLEET)
-        return Pool(TRAY_GPUS, pp, 1, 1, tp // TRAY_GPUS, batch), ""
-    return Pool(tp, pp, ep, dp, max(workers, 1), batch), ""
-
-
-def always_spreads_experts(cells: Mapping[str, str]) -> bool:
-    """Whether a run was launched by the first scripts for MiniMax on B200 (InferenceX minimaxm2.5_fp8_b200.sh
-    until it ran vLLM 0.19): enable-expert-parallel whatever EP_SIZE, KV as the model has it.
-    """
-    first = cells["backend"] == "vllm" and cells.get("backend_version", "") == "0.17.0"
-    return first and cells["system"] == "b200_sxm" and "minimax" in cells["model_path"].lower()
-
-
-def _concurrency(pool: Pool | None, stated: re.Match[str] | None) -> int:
-    if stated:
-        return int(stated.group(1))
-    return pool.batch * pool.attention_dp if pool is not None else 0
-
-
-def _with_instances(pool: Pool, concurrency: int, cells: Mapping[str, str], notes: list[str]) -> Pool:
-    """A fleet-wide concurrency above what one instance's ranks hold means several instances."""
-    if _OWN_SWEEPS in cells["silicon_data_source"] and cells["backend"] == "vllm" and pool.gpus < NODE_GPUS:
-        notes.append(f"{NODE_GPUS // pool.gpus} instances fill the node and share the concurrency")
-        return Pool(pool.tp, pool.pp, pool.ep, pool.attention_dp, NODE_GPUS // pool.gpus, pool.batch)
-    held = pool.batch * pool.attention_dp * pool.instances
-    dense = cells["moe_tp_size"] in ("", "0", "1.0", "1", "0.0") and pool.ep == 1
-    if not dense or not held or concurrency % held or concurrency <= held:
-        return pool
-    notes.append(f"{concurrency // held} instances share the concurrency")
-    return Pool(pool.tp, pool.pp, pool.ep, pool.attention_dp, concurrency // held, pool.batch)
 
 
 def _weight_format(cells: Mapping[str, str], model: str, named: str | None, catalog: Catalog) -> str:
@@ -335,21 +253,8 @@ def _kv_format(
     return "bf16"
 
 
-def _count(cells: Mapping[str, str], key: str) -> int:
-    text = cells.get(key, "")
-    if not text:
-        return 0
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not (0 <= value <= 1e6 and value == int(value)):
-        raise ValueError(f"{key} = {text!r} must be a whole number from 0 to 1e6")
-    return int(value)
-
-
 def _whole(cells: Mapping[str, str], key: str) -> int:
-    value = _count(cells, key)
+    value = count(cells, key)
     if value < 1:
         raise ValueError(f"{key} = {cells.get(key, '')!r} must be a whole number of at least 1")
     return value

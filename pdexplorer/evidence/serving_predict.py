@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pdexplorer.catalog.catalog import Catalog, load_catalog
-from pdexplorer.evidence.serving_points import Pool, ServingPoint
+from pdexplorer.evidence.serving_points import ServingPoint
+from pdexplorer.evidence.serving_pools import Pool
 from pdexplorer.evidence.serving_setup import (
     SETUPS,
     TIGHT_MEMORY_FRACTION,

@@ -10,13 +10,8 @@ from types import MappingProxyType
 from typing import Literal
 
 from pdexplorer.catalog.catalog import Catalog
-from pdexplorer.evidence.serving_points import (
-    CLIENT_LIMIT,
-    NODE_GPUS,
-    SWEPT_MIDDLE,
-    WHOLE_FLEET,
-    ServingPoint,
-)
+from pdexplorer.evidence.serving_points import CLIENT_LIMIT, SWEPT_MIDDLE, ServingPoint
+from pdexplorer.evidence.serving_pools import NODE_GPUS, WHOLE_FLEET
 from pdexplorer.evidence.serving_sglang import drafting, launch
 from pdexplorer.physics.serving import model_class
 

@@ -4,13 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from pdexplorer.evidence.serving_points import (
-    LOOKED_UP_FLEET,
-    Pool,
-    ServingPoint,
-    parse_serving,
-    read_serving,
-)
+from pdexplorer.evidence.serving_points import ServingPoint, parse_serving, read_serving
+from pdexplorer.evidence.serving_pools import LOOKED_UP_FLEET, Pool
 from pdexplorer.evidence.serving_predict import predict_serving
 from pdexplorer.evidence.serving_setup import decode_slots, drafts, named_outlier, rounds, slots
 

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from pdexplorer.catalog.catalog import load_catalog
-from pdexplorer.evidence.serving_points import Pool, ServingPoint, read_serving
+from pdexplorer.evidence.serving_points import ServingPoint, read_serving
+from pdexplorer.evidence.serving_pools import Pool
 from pdexplorer.evidence.serving_predict import predict_serving, shipped_numbers
 from pdexplorer.evidence.serving_setup import decode_slots, turns_deep_gemm_on
 from pdexplorer.evidence.serving_split import SplitNumbers, gathers, handshake_ms
