@@ -41,7 +41,6 @@ def test_reached_errors_hold() -> None:
     assert stored("mixed_steps.csv", "step", "mixed").median <= 0.04
     assert stored("serving.csv", "tpot", "agg").mean <= 0.13
     assert stored("serving.csv", "ttft", "agg").mean <= 0.23
-    # TPOT was 19% with ratios by class of model, while TTFT was 76%.
     assert stored("serving.csv", "tpot", "disagg, held out").mean <= 0.135
     assert stored("serving.csv", "ttft", "disagg, held out").mean <= 0.33
     agg = stored("serving.csv", "tpot", "agg")
