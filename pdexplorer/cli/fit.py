@@ -9,9 +9,9 @@ def fit_catalog(files: Sequence[str], out: str | None) -> None:
     """Efficiencies fitted to kernel times, or serving numbers fitted to serving runs, as the catalogue's
     TOML; to out or to standard output. ValueError, one line, where FILES hold both or nothing to fit to.
     """
-    from pdexplorer.evidence.layouts import holds_serving
+    from pdexplorer.evidence.layouts import columns_of, holds_serving
 
-    serving = [path for path in files if holds_serving(path)]
+    serving = [path for path in files if holds_serving(columns_of(path))]
     if others := [path for path in files if serving and path not in serving]:
         raise ValueError(
             f"catalog fit: {serving[0]} holds serving runs and {others[0]} does not; fit kernel times first, "

@@ -75,7 +75,7 @@ def score_file(
     file = Path(path)
     columns = columns_of(file)
     catalogue = catalog or load_catalog()
-    if holds_serving(file):
+    if holds_serving(columns):
         return _serving(file, held_out, catalogue, report)
     if {"prompt_time", "token_time"} <= columns:
         from pdexplorer.evidence.splitwise import score_splitwise

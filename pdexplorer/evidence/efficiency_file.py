@@ -7,7 +7,7 @@ from typing import Any
 from pdexplorer.catalog.catalog import Catalog, load_catalog
 from pdexplorer.catalog.effects import fitted_count
 from pdexplorer.evidence.calibration import Calibration, fit
-from pdexplorer.evidence.layouts import holds_reduces
+from pdexplorer.evidence.layouts import columns_of, holds_reduces
 from pdexplorer.evidence.points import read_points
 from pdexplorer.evidence.reduce_points import read_reduce_points
 
@@ -26,9 +26,10 @@ def fit_files(files: Sequence[str | Path], catalog: Catalog | None = None) -> Ca
     """Efficiencies fitted to step files (their mixed steps are left for scoring) and to single all-reduces of
     tables laid out as catalog/efficiency.csv. ValueError, one line, for a file of neither layout.
     """
-    steps = [path for path in files if not holds_reduces(path)]
+    tables = [path for path in files if holds_reduces(columns_of(path))]
+    steps = [path for path in files if path not in tables]
     points = [point for path in steps for point in read_points(path) if point.phase in ("prefill", "decode")]
-    reduces = [point for path in files if holds_reduces(path) for point in read_reduce_points(path)]
+    reduces = [point for path in tables for point in read_reduce_points(path)]
     return fit(points, catalog or load_catalog(), " and ".join(Path(path).name for path in steps), reduces)
 
 

@@ -10,11 +10,11 @@ def columns_of(path: str | Path) -> set[str]:
         return set(next(csv.reader(handle), []))
 
 
-def holds_serving(path: str | Path) -> bool:
-    """Whether a file is laid out as serving.csv."""
-    return "silicon_ttft_ms" in columns_of(path)
+def holds_serving(columns: set[str]) -> bool:
+    """Whether a file with these columns is laid out as serving.csv."""
+    return "silicon_ttft_ms" in columns
 
 
-def holds_reduces(path: str | Path) -> bool:
-    """Whether a file is laid out as catalog/efficiency.csv."""
-    return {"category", "num_devices", "value"} <= columns_of(path)
+def holds_reduces(columns: set[str]) -> bool:
+    """Whether a file with these columns is laid out as catalog/efficiency.csv."""
+    return {"category", "num_devices", "value"} <= columns

@@ -83,8 +83,7 @@ _RECIPES: Mapping[tuple[str, str, str, int, int], tuple[Recipe, ...]] = MappingP
     }
 )
 """Where a fleet ran a load with drafts and without (4 to 64 in flight at 1k, 3 to 24 at 8k), the dump has one
-row, which is the plain one: its TPOT
-is that of the runs of December, which say so."""
+row, which is the plain one: its TPOT is that of the runs of December, which say so."""
 
 _SWEPT: Mapping[tuple[str, str, str, int, int], Recipe] = MappingProxyType(
     {

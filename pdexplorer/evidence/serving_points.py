@@ -16,6 +16,7 @@ from pdexplorer.evidence.points import RefusedRow
 from pdexplorer.evidence.serving_fleets import Recipe, fleet_of
 from pdexplorer.evidence.serving_pools import (
     LOOKED_UP_FLEET,
+    NO_POOLS,
     OWN_SWEEPS,
     STATED,
     WHOLE_FLEET,
@@ -42,9 +43,9 @@ all at once where the client may hold 512. Which load a row had it does not say:
 class ServingPoint:
     """One run. colocated, or prefill and decode, name the pools; problem says why a row determines no fleet.
 
-    concurrency is of the whole fleet. length_ratios: lengths are uniform between
-    these shares of the nominal. notes: what was read otherwise than written. raw is the row as read. recipe:
-    of a split fleet that was looked up.
+    concurrency is of the whole fleet. length_ratios: lengths are uniform between these shares of the nominal.
+    notes: what was read otherwise than written. raw is the row as read. recipe: of a split fleet that was
+    looked up.
     """
 
     row: int
@@ -71,6 +72,11 @@ class ServingPoint:
     def own_sweep(self) -> bool:
         """Whether the file's authors measured the run themselves; the others are from a public dump."""
         return OWN_SWEEPS in self.raw["silicon_data_source"]
+
+    @property
+    def mean_length_ratio(self) -> float:
+        """Mean length over the nominal."""
+        return sum(self.length_ratios) / 2
 
     @property
     def mode(self) -> str:
@@ -169,7 +175,7 @@ def _parse(
         decode, second = read_pool(cells, "decode_", notes)
         problem = first or second
         if not problem and (prefill is None or decode is None or not decode.batch or not prefill.batch):
-            problem = "worker counts or batch sizes are not given: TTFT is not determined"
+            problem = NO_POOLS
         if not problem and not concurrency:
             assert decode is not None
             concurrency = decode.batch * decode.attention_dp * decode.instances

@@ -6,7 +6,7 @@ The file was merged from several benchmark dumps that count GPUs differently.
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pdexplorer.evidence.serving_fleets import Side
 
@@ -18,6 +18,7 @@ TRAY_GPUS = 4
 WHOLE_FLEET = (
     "tp is the GPU count of a whole split fleet, not of an instance: read as trays of four GPUs each"
 )
+NO_POOLS = "worker counts or batch sizes are not given: TTFT is not determined"
 LOOKED_UP_FLEET = "tp is the GPU count of a whole split fleet: its pools are those of its launch recipe"
 
 
@@ -52,7 +53,7 @@ def read_pool(cells: Mapping[str, str], side: str, notes: list[str]) -> tuple[Po
     workers = count(cells, f"{side}num_workers") if side else 1
     batch = count(cells, f"{side}batch_size")
     if not tp or not workers:
-        return None, "worker counts or batch sizes are not given: TTFT is not determined" if side else "no tp"
+        return None, NO_POOLS if side else "no tp"
     own_sweep = OWN_SWEEPS in cells["silicon_data_source"]
     stated = concurrency_of(None, STATED.search(cells["silicon_data_source"]))
     if own_sweep and not dp and tp > 1 and moe_tp * ep > 1 and batch * tp == stated:
@@ -97,13 +98,13 @@ def with_instances(pool: Pool, concurrency: int, cells: Mapping[str, str], notes
     """A fleet-wide concurrency above what one instance's ranks hold means several instances."""
     if OWN_SWEEPS in cells["silicon_data_source"] and cells["backend"] == "vllm" and pool.gpus < NODE_GPUS:
         notes.append(f"{NODE_GPUS // pool.gpus} instances fill the node and share the concurrency")
-        return Pool(pool.tp, pool.pp, pool.ep, pool.attention_dp, NODE_GPUS // pool.gpus, pool.batch)
+        return replace(pool, instances=NODE_GPUS // pool.gpus)
     held = pool.batch * pool.attention_dp * pool.instances
     dense = cells["moe_tp_size"] in ("", "0", "1.0", "1", "0.0") and pool.ep == 1
     if not dense or not held or concurrency % held or concurrency <= held:
         return pool
     notes.append(f"{concurrency // held} instances share the concurrency")
-    return Pool(pool.tp, pool.pp, pool.ep, pool.attention_dp, concurrency // held, pool.batch)
+    return replace(pool, instances=concurrency // held)
 
 
 def count(cells: Mapping[str, str], key: str) -> int:

@@ -146,7 +146,7 @@ def slots(point: ServingPoint) -> int:
         return max(each - 1, 1)
     if CLIENT_LIMIT in point.notes:
         return SWEPT_MIDDLE
-    if point.engine == "sglang" and not point.own_sweep:
+    if point.engine == "sglang":
         return min(each, launch(point).running)
     return each
 

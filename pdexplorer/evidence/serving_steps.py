@@ -252,7 +252,7 @@ def _part(
     own = [points[i] for i in where]
     ttft = np.array([replays[i].ttft_ms for i in where], dtype=float)
     tpot = np.array([replays[i].tpot_ms for i in where], dtype=float)
-    ratio = np.array([sum(p.length_ratios) / 2 for p in own])
+    ratio = np.array([p.mean_length_ratio for p in own])
     prompt = np.array([p.input_tokens for p in own]) * ratio
     output = np.array([p.output_tokens for p in own]) * ratio
     each = np.array([_each(p) for p in own])
@@ -268,7 +268,6 @@ def _part(
     waits = np.array([company_steps(p, catalog) for p in own])
     ranks = np.array([_pool_dp(p) for p in own])
     prompts = np.clip(1.0 + waits * each / output, 1.0, np.minimum(ranks, np.maximum(each, 1.0)))
-    prompts = np.where(waits > 0, prompts, 1.0)
     part = Part(
         where=where,
         plan=stack_plans(plans),

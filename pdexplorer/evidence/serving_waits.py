@@ -21,8 +21,10 @@ from pdexplorer.physics.serving import model_class
 from pdexplorer.physics.step import step_time_s
 
 OWN_SWEEP = "own sweep"
-_REPLAYED_ACCEPTANCE = 0.65
-"""Share of drafts that hold while a split fleet is replayed; assumed, near what is fitted."""
+_USUAL_ACCEPTANCE = 0.65
+"""Share of drafts that hold where only a pace hangs on it, of arrivals or of a split fleet's replayed steps;
+assumed, near what is fitted.
+"""
 
 
 def request_keys(point: ServingPoint, catalog: Catalog) -> tuple[str, ...]:
@@ -34,15 +36,11 @@ def request_keys(point: ServingPoint, catalog: Catalog) -> tuple[str, ...]:
     return (*own, usual) if point.own_sweep else (usual,)
 
 
-_USUAL_ACCEPTANCE = 0.65
-"""Share of drafts that hold, where only the pace of arrivals hangs on it."""
-
-
 def company(point: ServingPoint, catalog: Catalog) -> float:
     """Other prompts of one instance that come while one waits for admission."""
     assert point.colocated is not None
     each = max(point.concurrency / point.colocated.instances, 1.0)
-    output = point.output_tokens * sum(point.length_ratios) / 2
+    output = point.output_tokens * point.mean_length_ratio
     waited = admission(point, catalog).steps * tokens_per_step(drafts(point), _USUAL_ACCEPTANCE)
     return min(each * waited / output, each - 1.0)
 
@@ -70,7 +68,7 @@ def wait_ms(point: ServingPoint, catalog: Catalog, instance: Instance, step_ms: 
 
 def prompt_alone_ms(point: ServingPoint, instance: Instance) -> float:
     """Prefill of one prompt of mean length in a step of its own."""
-    tokens = point.input_tokens * sum(point.length_ratios) / 2
+    tokens = point.input_tokens * point.mean_length_ratio
     budget = max(chunk_tokens(point) * instance.parallelism.attention_dp, 256.0)
     chunks = np.ceil(tokens / budget)
     each = tokens / chunks
@@ -87,15 +85,14 @@ def replayed_tokens(point: ServingPoint) -> float:
     """Tokens a replayed step yields. Replays of split fleets take the fewer steps of drafts that hold, since
     their prefill pool sees more requests; those of colocated ones take a step for each token.
     """
-    return 1.0 if point.colocated is not None else tokens_per_step(drafts(point), _REPLAYED_ACCEPTANCE)
+    return 1.0 if point.colocated is not None else tokens_per_step(drafts(point), _USUAL_ACCEPTANCE)
 
 
 def decode_step_ms(point: ServingPoint, instance: Instance, tpot_ms: float, ttft_ms: float) -> float:
     """A decode step of a replay with this mean TPOT, without the prompts that come between steps."""
     if point.colocated is None:
         return tpot_ms
-    ratio = sum(point.length_ratios) / 2
-    context = ratio * (point.input_tokens + point.output_tokens / 2)
+    context = point.mean_length_ratio * (point.input_tokens + point.output_tokens / 2)
     batch = _decode_batch(point, tpot_ms, ttft_ms)
     plain = step_time_s(instance, decode_batch=batch, decode_context_tokens=context)
     return min(1e3 * float(plain), tpot_ms)
@@ -105,7 +102,7 @@ def _decode_batch(point: ServingPoint, tpot_ms: float, ttft_ms: float) -> float:
     """Mean requests of one instance that decode at once."""
     pool = point.colocated or point.decode
     assert pool is not None
-    steps = point.output_tokens * sum(point.length_ratios) / 2 / replayed_tokens(point)
+    steps = point.output_tokens * point.mean_length_ratio / replayed_tokens(point)
     whole = tpot_ms * (steps - 1)
     return max(point.concurrency / pool.instances * whole / (whole + ttft_ms), 1.0)
 

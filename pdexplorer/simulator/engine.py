@@ -144,7 +144,8 @@ class Engine(Residents):
         decodes = self.decodes
         if self.running:
             self.account(now_s - self.start_s)
-            self._look()
+            if self.ahead:
+                self._look()
             if self.decoding and decodes.size:
                 through = decodes.advance(self.steps, self.start_s, self.base_s, self.ramp_s, now_s)
                 self.decoding = False  # its blocks are counted now
