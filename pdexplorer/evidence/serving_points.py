@@ -6,6 +6,7 @@ configuration alone and never from a measured time, is named in `notes` of each 
 
 import csv
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,6 +31,7 @@ from pdexplorer.evidence.serving_pools import (
 )
 
 COLUMNS = ("silicon_data_source", "backend", "model_path", "system", "mode", "isl", "osl", "tp_size")
+_DAY = re.compile(r"measured=(\d{4}-\d\d-\d\d)")
 SWEPT_MIDDLE = 16
 CLIENT_LIMIT = (
     "512 is what the client would hold, not what the server admitted: read as 16, ten requests each, at once"
@@ -72,6 +74,12 @@ class ServingPoint:
     def own_sweep(self) -> bool:
         """Whether the file's authors measured the run themselves; the others are from a public dump."""
         return OWN_SWEEPS in self.raw["silicon_data_source"]
+
+    @property
+    def measured_on(self) -> str:
+        """The day it was measured, or nothing."""
+        found = _DAY.search(self.raw["silicon_data_source"])
+        return found.group(1) if found else ""
 
     @property
     def mean_length_ratio(self) -> float:

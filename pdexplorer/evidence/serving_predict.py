@@ -17,8 +17,6 @@ from pdexplorer.evidence.serving_setup import (
     company_steps,
     compiles,
     decode_slots,
-    graph_tokens,
-    host_layer_s,
     rounds,
     runs_eagerly,
     slots,
@@ -26,6 +24,7 @@ from pdexplorer.evidence.serving_setup import (
     young,
 )
 from pdexplorer.evidence.serving_split import SplitNumbers, handshake_ms, prefill_ratios
+from pdexplorer.evidence.serving_vllm import graph_tokens, host_layer_s
 from pdexplorer.evidence.serving_waits import drafted_ms, replayed_tokens, request_keys, wait_ms
 from pdexplorer.infeasible import Infeasible
 from pdexplorer.physics.fleet import ColocatedFleet, DisaggregatedFleet

@@ -2,8 +2,6 @@
 assumed.
 """
 
-import math
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -13,9 +11,7 @@ from pdexplorer.catalog.catalog import Catalog
 from pdexplorer.evidence.serving_points import CLIENT_LIMIT, SWEPT_MIDDLE, ServingPoint
 from pdexplorer.evidence.serving_pools import NODE_GPUS, WHOLE_FLEET
 from pdexplorer.evidence.serving_sglang import drafting, launch
-from pdexplorer.physics.serving import model_class
-
-_DAY = re.compile(r"measured=(\d{4}-\d\d-\d\d)")
+from pdexplorer.evidence.serving_vllm import tuned
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,45 +90,7 @@ def chunk_tokens(point: ServingPoint) -> int:
     if drafts(point):
         return (drafts(point) + 1) * held + point.input_tokens + 64
     one = point.concurrency + point.input_tokens + 64
-    return one if "" < measured_on(point) < ONE_PROMPT_UNTIL else max(8192, one)
-
-
-_TUNED_FROM = "2026-04-04"
-"""Since then InferenceX launches Kimi-K2.5 on B200 with the flags of `tuned`."""
-
-_LAYER_LAUNCHES: Mapping[str, int] = MappingProxyType({"dense": 10, "experts": 25, "latent": 40})
-_LAUNCH_S = 50e-6
-"""Launches of a layer by class of model, assumed, and what each takes the host between compiled pieces:
-fitted as one ratio to the runs of vLLM that met it, it stayed within a twentieth of this start.
-"""
-
-
-def host_layer_s(point: ServingPoint, catalog: Catalog) -> float:
-    """What launching the kernels of a layer one by one takes the host."""
-    return _LAUNCH_S * _LAYER_LAUNCHES[model_class(catalog.models[point.model])]
-
-
-def tuned(point: ServingPoint) -> bool:
-    """Whether vLLM was launched with max-cudagraph-capture-size 2048, max-num-batched-tokens of two prompts
-    and no prefix cache: MiniMax on B200 from the first scripts with vLLM 0.19 on, Kimi there a little later.
-    """
-    if point.engine != "vllm" or point.accelerator != "b200_sxm":
-        return False
-    if point.model.startswith("minimax"):
-        return point.raw.get("backend_version", "").startswith("0.19")
-    return point.model.startswith("kimi") and measured_on(point) >= _TUNED_FROM
-
-
-def graph_tokens(point: ServingPoint) -> float:
-    """Most tokens of a step of prompts that a CUDA graph holds. vLLM captures up to twice max-num-seqs, at
-    most 512; max-num-seqs is the load in some scripts. Other engines' are not modelled.
-    """
-    if point.engine != "vllm":
-        return math.inf
-    if tuned(point) or point.model == "gpt_oss_120b":
-        return 2048.0
-    as_loaded = point.weight_format == "nvfp4" or point.model == "llama_3_1_70b"
-    return min(2.0 * point.concurrency, 512.0) if as_loaded else 512.0
+    return one if "" < point.measured_on < ONE_PROMPT_UNTIL else max(8192, one)
 
 
 def slots(point: ServingPoint) -> int:
@@ -190,7 +148,7 @@ def turns_deep_gemm_on(point: ServingPoint) -> bool:
     of B200 switch it off (SGLANG_ENABLE_JIT_DEEPGEMM false) until they were rewritten. TensorRT-LLM
     requantises by itself.
     """
-    switched_off = point.accelerator == "b200_sxm" and measured_on(point) < B200_RECIPES_REWRITTEN
+    switched_off = point.accelerator == "b200_sxm" and point.measured_on < B200_RECIPES_REWRITTEN
     return point.engine != "sglang" or not switched_off
 
 
@@ -207,20 +165,14 @@ def compiles(point: ServingPoint) -> bool:
     """Whether a first wave met kernels not yet compiled: clients did not warm up then, and SGLang builds the
     kernels of a full chunk when the first one comes.
     """
-    cold = point.engine == "sglang" and not point.own_sweep and "" < measured_on(point) < WARMED_UP_FROM
+    cold = point.engine == "sglang" and not point.own_sweep and "" < point.measured_on < WARMED_UP_FROM
     return cold and point.concurrency * point.input_tokens * point.length_ratios[1] > chunk_tokens(point)
 
 
 def young(point: ServingPoint, catalog: Catalog) -> bool:
     """Whether the engine had just learnt to serve mixtures of experts."""
-    date = measured_on(point)
+    date = point.measured_on
     return not point.problem and "" < date <= YOUNG_UNTIL and catalog.models[point.model].experts > 0
-
-
-def measured_on(point: ServingPoint) -> str:
-    """The day a run was measured, or nothing."""
-    found = _DAY.search(point.raw["silicon_data_source"])
-    return found.group(1) if found else ""
 
 
 def drafts(point: ServingPoint) -> int:

@@ -24,13 +24,13 @@ from pdexplorer.evidence.serving_setup import (
     compiles,
     draft_host_s,
     drafts,
-    graph_tokens,
     named_outlier,
     rounds,
     runs_eagerly,
     slots,
     young,
 )
+from pdexplorer.evidence.serving_vllm import graph_tokens
 from pdexplorer.evidence.serving_waits import OWN_SWEEP, company, request_keys, verify_added_s, waited_steps
 from pdexplorer.infeasible import Infeasible
 from pdexplorer.physics.plan import StepPlan

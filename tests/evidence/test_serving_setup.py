@@ -3,7 +3,8 @@
 import math
 
 from pdexplorer.evidence.serving_points import ServingPoint, parse_serving
-from pdexplorer.evidence.serving_setup import chunk_tokens, graph_tokens
+from pdexplorer.evidence.serving_setup import chunk_tokens
+from pdexplorer.evidence.serving_vllm import graph_tokens
 
 from .test_serving_points import ROW
 
